@@ -1,0 +1,3 @@
+//! One supervised run.
+
+fn main() {}

@@ -1,0 +1,37 @@
+//! The house that every filter lives in.
+//!
+//! ```text
+//!         edge                    flow (pure)                      edge / face
+//!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
+//!  │ prompt, probe  │   │ line ──► scan ──► event ──►   │   │ record ► output   │
+//!  │ supervise:     │──►│   verdict ──► cause           │──►│ report ► stderr   │
+//!  │   child pipes  │   │   sentinel                    │   │ exit status       │
+//!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
+//!         │                 no I/O, no clock, no threads
+//!  ┌──────▼────────┐
+//!  │ sys (unsafe)   │   sessions, process trees, descriptors
+//!  └───────────────┘
+//! ```
+//!
+//! **flow** computes, **edge** touches the world, **sys** touches the kernel, **face** touches the person.
+//! Flow and edge do not know each other; only a bin introduces them. The folder is the rule.
+//!
+//! | band | may use | never uses |
+//! |---|---|---|
+//! | flow | flow files to its left; time as an argument | edge, sys, face, `std::{fs,io,process,thread}`, the clock |
+//! | sys | std, nix | every other band |
+//! | edge | sys, std, nix, signal-hook, crossbeam-channel, tempfile | flow, face |
+//! | face | std, clap | flow, edge |
+//! | bins | flow, edge, face | sys, another bin |
+//! | tests | the binaries, the public items of this crate | internals |
+//!
+//! Three invariants hold everywhere:
+//!
+//! 1. A line that is passed on is passed on byte for byte; JSON is written only for records of our own.
+//! 2. Memory does not grow with the length of a line or of a stream.
+//! 3. What a message says never decides whether a run succeeded.
+
+pub mod edge;
+pub mod face;
+pub mod flow;
+mod sys;

@@ -1,0 +1,1 @@
+//! What touches the kernel: the only unsafe code and the only `cfg(target_os)`.

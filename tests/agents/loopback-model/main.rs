@@ -1,0 +1,3 @@
+//! Stand-in.
+
+fn main() {}
