@@ -1,3 +1,33 @@
-//! One supervised run.
+//! `codex-launch`: one supervised run of `codex exec --json`.
+//!
+//! A prompt goes in; events land in a progress file that ends in exactly one sentinel, the answer lands in a result
+//! file, and nothing of the run is left alive.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod answer;
+mod args;
+mod check;
+mod command;
+mod ending;
+mod launch;
+mod probe;
+mod prompt;
+mod report;
+mod stream;
+mod verify;
+
+use common::face::say;
+use std::process::ExitCode;
+
+/// The name in front of each message.
+const NAME: &str = "codex-launch";
+
+fn main() -> ExitCode {
+    let status = match args::parse() {
+        Ok(args::Job::Run(config)) => launch::run(&config),
+        Ok(args::Job::Verify(config)) => verify::run(config),
+        Ok(args::Job::DryRun(config)) => launch::dry_run(&config),
+        Err(status) => Err(check::Refusal::Said(status)),
+    };
+    status.unwrap_or_else(|refusal| refusal.say(NAME)).into()
+}

@@ -1,1 +1,9 @@
-//! What touches the world: files, pipes, child processes.
+//! What touches the world: files, pipes, signals, child processes.
+
+pub mod output;
+pub mod place;
+pub mod program;
+pub mod pump;
+pub mod signals;
+pub mod spool;
+pub mod supervise;

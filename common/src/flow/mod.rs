@@ -2,3 +2,12 @@
 
 pub mod line;
 pub mod scan;
+
+pub mod event;
+
+pub mod cause;
+pub mod verdict;
+
+pub mod sentinel;
+
+pub mod record;

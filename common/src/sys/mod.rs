@@ -1,1 +1,17 @@
 //! What touches the kernel: the only unsafe code and the only `cfg(target_os)`.
+//!
+//! One facade, the same words on every platform. Where a platform cannot do a thing the answer says so, and edge
+//! goes on without it.
+#![allow(unsafe_code)]
+
+pub(crate) mod descriptor;
+pub(crate) mod disposition;
+pub(crate) mod process;
+
+#[cfg(target_os = "linux")]
+#[path = "descent_linux.rs"]
+pub(crate) mod descent;
+
+#[cfg(not(target_os = "linux"))]
+#[path = "descent_portable.rs"]
+pub(crate) mod descent;

@@ -1,0 +1,353 @@
+//! What was typed, made into what is needed. No file is opened here.
+
+use crate::NAME;
+use clap::{Parser, ValueEnum};
+use common::face::exit::{self, Status};
+use common::face::{args, say};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Variables that Codex does not see unless they are kept: each of the first three silently turns a login into
+/// metered billing or another server (0.98.0 and 0.171.0), and all reach the commands that the model runs; the last
+/// makes a Codex started inside another one's shell belong to that one's thread.
+pub const REMOVED_VARIABLES: [&str; 4] = ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_THREAD_ID"];
+
+/// The variables that hold a key, which is used instead of a login when it is kept.
+pub const KEY_VARIABLES: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
+
+/// What to do.
+#[derive(Debug)]
+pub enum Job {
+    /// Run Codex.
+    Run(Config),
+    /// See whether it is signed in.
+    Verify(Config),
+    /// Say what would be run.
+    DryRun(Config),
+}
+
+/// One launch.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The program.
+    pub codex: OsString,
+    /// `-m`
+    pub model: Option<OsString>,
+    /// `model_reasoning_effort`
+    pub effort: Option<String>,
+    /// What Codex may do.
+    pub rights: Rights,
+    /// The directory it works in; the present one when not given.
+    pub directory: Option<PathBuf>,
+    /// The thread to continue.
+    pub resume: Option<Resume>,
+    /// Options that not every Codex has.
+    pub extra: Extra,
+    /// `-c` options, in order.
+    pub settings: Vec<OsString>,
+    /// Whether the directory need not be in a git worktree.
+    pub skip_git_repo_check: bool,
+    /// Whether to go without asking `codex login status`.
+    pub skip_auth_check: bool,
+    /// More arguments for `codex exec`.
+    pub arguments: Vec<OsString>,
+    /// Where the prompt comes from.
+    pub prompt: Prompt,
+    /// Where everything goes.
+    pub outputs: Outputs,
+    /// Whether a progress file with content is started anew.
+    pub force: bool,
+    /// What success is.
+    pub decide: Decide,
+    /// The wall limit.
+    pub time: Duration,
+    /// From the first signal to KILL.
+    pub kill_grace: Duration,
+    /// Variables that Codex does not see.
+    pub removed_variables: Vec<&'static str>,
+}
+
+/// What Codex may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    /// A sandbox, and no question ever.
+    Sandbox(Sandbox),
+    /// No sandbox and no question.
+    Bypass,
+}
+
+/// The sandboxes of Codex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sandbox {
+    /// Nothing may be written.
+    ReadOnly,
+    /// The working directory may be written.
+    WorkspaceWrite,
+    /// Everything may be done.
+    DangerFullAccess,
+}
+
+/// What success is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Decide {
+    /// Codex's exit status 0, a completed turn and an answer.
+    Status,
+    /// An answer in the stream and no failed turn as its last word.
+    Stream,
+}
+
+/// The thread to continue.
+#[derive(Debug, Clone)]
+pub enum Resume {
+    /// This one.
+    Id(String),
+    /// The one that this earlier progress file began.
+    From(PathBuf),
+}
+
+/// Options that are looked up in `codex exec --help` before they are passed on.
+#[derive(Debug, Clone, Default)]
+pub struct Extra {
+    pub output_schema: Option<PathBuf>,
+    pub add_dirs: Vec<PathBuf>,
+    pub images: Vec<PathBuf>,
+    pub ephemeral: bool,
+    pub ignore_user_config: bool,
+    pub ignore_rules: bool,
+}
+
+/// Where the prompt comes from.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// What the user says last; standard input when not given.
+    pub file: Option<PathBuf>,
+    /// What stands before all else.
+    pub system: Option<PathBuf>,
+    /// The turns before the last one.
+    pub transcript: Option<PathBuf>,
+}
+
+/// Where everything goes.
+#[derive(Debug, Clone, Default)]
+pub struct Outputs {
+    pub progress: Option<Progress>,
+    pub result: Option<PathBuf>,
+    pub stderr: Option<PathBuf>,
+    pub session: Option<PathBuf>,
+}
+
+/// Where events and sentinel go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    Stdout,
+    File(PathBuf),
+}
+
+/// One supervised `codex exec --json` run: the prompt on stdin, events and one sentinel in the progress file, the
+/// answer in the result file or on stdout, and nothing of the run left alive.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, after_help = exit::help())]
+struct Typed {
+    /// Model, any value [default: Codex's own]
+    #[arg(long, value_name = "M")]
+    model: Option<OsString>,
+    /// Reasoning effort, any value [default: Codex's own]
+    #[arg(long, value_name = "E")]
+    effort: Option<String>,
+    /// Wall limit, fractions allowed
+    #[arg(long, value_name = "N", default_value = "1800", value_parser = args::seconds)]
+    timeout_seconds: Duration,
+    /// Events and sentinel; - is stdout; without it events are only judged
+    #[arg(long, value_name = "P")]
+    progress_file: Option<PathBuf>,
+    /// The final answer, moved into place when the run completed [default: stdout]
+    #[arg(long, value_name = "P")]
+    result_file: Option<PathBuf>,
+    /// All of Codex's stderr, byte for byte, and what was no event on its stdout
+    #[arg(long, value_name = "P")]
+    stderr_file: Option<PathBuf>,
+    /// The thread id, written when it is known
+    #[arg(long, value_name = "P")]
+    session_file: Option<PathBuf>,
+    /// Prompt from a file; stdin is not read
+    #[arg(long, value_name = "F")]
+    prompt_file: Option<PathBuf>,
+    /// Put this file and a blank line before the prompt
+    #[arg(long, value_name = "F")]
+    system_file: Option<PathBuf>,
+    /// Earlier turns, JSONL of role and text; the prompt is the last user turn
+    #[arg(long, value_name = "F")]
+    transcript: Option<PathBuf>,
+    /// Continue the thread with this id
+    #[arg(long, value_name = "ID", conflicts_with = "resume_from")]
+    resume: Option<String>,
+    /// Continue the thread of an earlier progress file
+    #[arg(long, value_name = "FILE")]
+    resume_from: Option<PathBuf>,
+    /// What Codex may do
+    #[arg(long, value_enum, default_value = "workspace-write", conflicts_with_all = ["read_only", "bypass"])]
+    sandbox: Sandbox,
+    /// Short for --sandbox read-only
+    #[arg(long, conflicts_with = "bypass")]
+    read_only: bool,
+    /// No sandbox, no approvals; only in a git worktree unless --skip-git-repo-check
+    #[arg(long)]
+    bypass: bool,
+    /// JSON Schema of the answer
+    #[arg(long, value_name = "F")]
+    output_schema: Option<PathBuf>,
+    /// Directory that Codex works in [default: this one]
+    #[arg(long, value_name = "DIR")]
+    cd: Option<PathBuf>,
+    /// One more directory that may be written
+    #[arg(long, value_name = "DIR")]
+    add_dir: Vec<PathBuf>,
+    /// Image that goes with the prompt
+    #[arg(long, value_name = "F")]
+    image: Vec<PathBuf>,
+    /// Setting, passed on
+    #[arg(short, value_name = "K=V")]
+    c: Vec<OsString>,
+    /// Keep no session on disk
+    #[arg(long)]
+    ephemeral: bool,
+    /// Do not read the user's config.toml
+    #[arg(long)]
+    ignore_user_config: bool,
+    /// Do not read rules files; left out where Codex does not know it
+    #[arg(long)]
+    ignore_rules: bool,
+    /// Run outside a git worktree too
+    #[arg(long)]
+    skip_git_repo_check: bool,
+    /// Do not ask `codex login status` first
+    #[arg(long)]
+    skip_auth_check: bool,
+    /// Keep a variable that is removed by default: CODEX_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL, CODEX_THREAD_ID
+    #[arg(long, value_name = "NAME")]
+    keep_env: Vec<OsString>,
+    /// What success is: Codex's exit status and its stream, or the stream alone
+    #[arg(long, value_enum, default_value = "status")]
+    decide: Decide,
+    /// From the first signal to KILL, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = args::seconds_or_zero)]
+    kill_grace: Duration,
+    /// Start the progress file anew when it has content
+    #[arg(long)]
+    force: bool,
+    /// See whether Codex is signed in, with one small run, and say so
+    #[arg(long, conflicts_with_all = ["dry_run", "resume", "resume_from", "bypass"])]
+    verify_sign_in: bool,
+    /// Print what would be run as one JSON object, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The Codex program
+    #[arg(long, value_name = "PATH", default_value = "codex")]
+    codex: OsString,
+    /// More arguments for `codex exec`
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<OsString>,
+}
+
+/// Reads the command line.
+pub fn parse() -> Result<Job, Status> {
+    let typed: Typed = args::parse(NAME)?;
+    let wrong = typed.wrong();
+    if let Some(message) = wrong {
+        say::line(NAME, &format!("usage: {message}"));
+        return Err(Status::USAGE);
+    }
+    let (verify, dry) = (typed.verify_sign_in, typed.dry_run);
+    let config = typed.config();
+    Ok(match (verify, dry) {
+        (true, _) => Job::Verify(config),
+        (_, true) => Job::DryRun(config),
+        _ => Job::Run(config),
+    })
+}
+
+impl Typed {
+    /// What is wrong beyond what the parser sees.
+    fn wrong(&self) -> Option<String> {
+        if self.resume.as_deref().is_some_and(|id| id.trim().is_empty()) {
+            return Some("--resume: the id is empty".into());
+        }
+        // It would be taken for an option of `codex exec resume`, such as --last.
+        if self.resume.as_deref().is_some_and(|id| id.starts_with('-')) {
+            return Some("--resume: an id does not begin with -".into());
+        }
+        if self.progress_file.as_deref() == Some(Path::new("-")) && self.result_file.is_none() {
+            return Some("--progress-file -: stdout takes the events, so --result-file is needed".into());
+        }
+        if let Some(name) = self.keep_env.iter().find(|name| !is_removed(name)) {
+            return Some(format!("--keep-env {}: is kept anyway", name.display()));
+        }
+        let empty = [
+            ("--progress-file", &self.progress_file),
+            ("--result-file", &self.result_file),
+            ("--stderr-file", &self.stderr_file),
+            ("--session-file", &self.session_file),
+        ];
+        let is_empty = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.as_os_str().is_empty());
+        empty.iter().find(|(_, path)| is_empty(path)).map(|(option, _)| format!("{option}: the path is empty"))
+    }
+
+    fn config(self) -> Config {
+        let kept = |name: &&'static str| !self.keep_env.iter().any(|keep| keep == name);
+        Config {
+            removed_variables: REMOVED_VARIABLES.into_iter().filter(kept).collect(),
+            rights: match (self.bypass, self.read_only) {
+                (true, _) => Rights::Bypass,
+                (_, true) => Rights::Sandbox(Sandbox::ReadOnly),
+                _ => Rights::Sandbox(self.sandbox),
+            },
+            resume: self.resume.map(Resume::Id).or(self.resume_from.map(Resume::From)),
+            extra: Extra {
+                output_schema: self.output_schema,
+                add_dirs: self.add_dir,
+                images: self.image,
+                ephemeral: self.ephemeral,
+                ignore_user_config: self.ignore_user_config,
+                ignore_rules: self.ignore_rules,
+            },
+            prompt: Prompt { file: self.prompt_file, system: self.system_file, transcript: self.transcript },
+            outputs: Outputs {
+                progress: self.progress_file.map(|path| match path.as_os_str() == "-" {
+                    true => Progress::Stdout,
+                    false => Progress::File(path),
+                }),
+                result: self.result_file,
+                stderr: self.stderr_file,
+                session: self.session_file,
+            },
+            codex: self.codex,
+            model: self.model,
+            effort: self.effort,
+            directory: self.cd,
+            settings: self.c,
+            skip_git_repo_check: self.skip_git_repo_check,
+            skip_auth_check: self.skip_auth_check,
+            arguments: self.arguments,
+            force: self.force,
+            decide: self.decide,
+            time: self.timeout_seconds,
+            kill_grace: self.kill_grace,
+        }
+    }
+}
+
+fn is_removed(name: &OsStr) -> bool {
+    REMOVED_VARIABLES.iter().any(|removed| name == *removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_fit_together() {
+        Typed::command().debug_assert();
+    }
+}

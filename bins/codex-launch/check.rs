@@ -1,0 +1,144 @@
+//! What must hold before anything is started. Nothing here makes a file.
+
+use crate::args::{Config, Outputs, Progress, Resume, Rights};
+use common::edge::place::{self, Making, Standing};
+use common::edge::program::{self, Missing};
+use common::face::exit::Status;
+use common::face::say;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why there is no launch: one line and a status.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It has been said.
+    Said(Status),
+    /// It is to be said.
+    Because(Status, String),
+}
+
+impl Refusal {
+    /// Says it, and gives the status.
+    pub fn say(self, name: &str) -> Status {
+        match self {
+            Refusal::Said(status) => status,
+            Refusal::Because(status, message) => {
+                say::line(name, &message);
+                status
+            }
+        }
+    }
+}
+
+/// A refusal with `status` for `what`, as `what: why`.
+pub fn refuse(status: Status, what: &str, why: impl std::fmt::Display) -> Refusal {
+    Refusal::Because(status, format!("{what}: {why}"))
+}
+
+/// A refusal because the input or output at `path` is not to be had.
+pub fn refuse_path(option: &str, path: &Path, error: &io::Error) -> Refusal {
+    refuse(Status::NO_INPUT, &format!("{option} {}", path.display()), why(error))
+}
+
+/// An error of the system in words, without its number.
+pub fn why(error: &io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = words.chars();
+    chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// That no two paths are the same file, where one of them would be written.
+pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
+    let mut seen = Vec::new();
+    for (option, path) in inputs(config) {
+        seen.push((option, place::identity(path)));
+    }
+    for (option, path, _) in outputs(&config.outputs) {
+        let identity = place::identity(path);
+        let same = |(_, other): &&(&str, Option<place::Identity>)| identity.is_some() && *other == identity;
+        if let Some((other, _)) = seen.iter().find(same) {
+            let what = format!("usage: {option} {}", path.display());
+            return Err(refuse(Status::USAGE, &what, format!("the same file as {other}")));
+        }
+        seen.push((option, identity));
+    }
+    Ok(())
+}
+
+fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
+    let resume_from = match &config.resume {
+        Some(Resume::From(path)) => Some(path),
+        _ => None,
+    };
+    let all = [
+        ("--prompt-file", config.prompt.file.as_ref()),
+        ("--system-file", config.prompt.system.as_ref()),
+        ("--transcript", config.prompt.transcript.as_ref()),
+        ("--output-schema", config.extra.output_schema.as_ref()),
+        ("--resume-from", resume_from),
+    ];
+    all.into_iter().filter_map(|(option, path)| path.map(|path| (option, path.as_path())))
+}
+
+fn outputs(outputs: &Outputs) -> impl Iterator<Item = (&'static str, &Path, Making)> {
+    let progress = match &outputs.progress {
+        Some(Progress::File(path)) => Some(path),
+        _ => None,
+    };
+    let all = [
+        ("--progress-file", progress, Making::InPlace),
+        ("--result-file", outputs.result.as_ref(), Making::Moved),
+        ("--stderr-file", outputs.stderr.as_ref(), Making::InPlace),
+        ("--session-file", outputs.session.as_ref(), Making::Moved),
+    ];
+    all.into_iter().filter_map(|(option, path, making)| path.map(|path| (option, path.as_path(), making)))
+}
+
+/// That each output can be made, and that the progress file has no content unless it may be started anew.
+pub fn outputs_can_be_made(config: &Config) -> Result<(), Refusal> {
+    for (option, path, making) in outputs(&config.outputs) {
+        let standing = place::look(path, making).map_err(|error| refuse_path(option, path, &error))?;
+        if option == "--progress-file" && standing == Standing::File && !config.force {
+            return Err(not_empty(path));
+        }
+    }
+    Ok(())
+}
+
+/// The refusal of a progress file that has content.
+pub fn not_empty(path: &Path) -> Refusal {
+    let what = format!("--progress-file {}", path.display());
+    refuse(Status::NO_INPUT, &what, "is not empty; name another, or start it anew with --force")
+}
+
+/// The directory that Codex is told, without a relative part; that it is one, and in a git worktree where it must be.
+pub fn directory(config: &Config) -> Result<PathBuf, Refusal> {
+    let given = config.directory.as_deref().unwrap_or(Path::new("."));
+    let full = given.canonicalize().map_err(|error| refuse_path("--cd", given, &error))?;
+    if !full.is_dir() {
+        return Err(refuse_path("--cd", given, &io::ErrorKind::NotADirectory.into()));
+    }
+    if !config.skip_git_repo_check && !place::is_in_git_worktree(&full) {
+        let why = match config.rights {
+            Rights::Bypass => "not in a git worktree, where --bypass could not be undone",
+            Rights::Sandbox(_) => "not in a git worktree",
+        };
+        let what = full.display().to_string();
+        return Err(refuse(Status::NO_INPUT, &what, format!("{why}; --skip-git-repo-check runs there all the same")));
+    }
+    Ok(full)
+}
+
+/// Where the program is.
+pub fn codex(config: &Config) -> Result<PathBuf, Refusal> {
+    let name = config.codex.display().to_string();
+    program::find(&config.codex).map_err(|missing| match missing {
+        Missing::NotFound => refuse(
+            Status::UNAVAILABLE,
+            &name,
+            "not found; install it with `npm install -g @openai/codex`, or name it with --codex",
+        ),
+        Missing::NotExecutable => refuse(Status::CANNOT_EXECUTE, &name, "cannot be executed"),
+    })
+}

@@ -1,0 +1,147 @@
+//! What Codex is asked before a launch: whether it is signed in, and which options it has.
+
+use crate::args::{Config, KEY_VARIABLES, REMOVED_VARIABLES, Rights};
+use crate::check::{Refusal, refuse, why};
+use common::edge::program::{Answer, Question};
+use common::face::exit::Status;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A question to Codex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    /// Is it signed in?
+    SignIn,
+    /// Which options does it have?
+    Options,
+}
+
+impl Probe {
+    fn args(self) -> &'static [&'static str] {
+        match self {
+            Probe::SignIn => &["login", "status"],
+            Probe::Options => &["exec", "--help"],
+        }
+    }
+
+    /// Asks it.
+    pub fn ask(self, codex: &Path, config: &Config) -> Result<Arc<Question>, Refusal> {
+        let removed: Vec<OsString> = config.removed_variables.iter().map(OsString::from).collect();
+        Question::ask(codex, self.args(), &removed).map_err(|error| {
+            refuse(Status::CANNOT_EXECUTE, &codex.display().to_string(), format!("cannot be executed: {}", why(&error)))
+        })
+    }
+
+    /// The words of it, for messages.
+    pub fn words(self) -> String {
+        format!("codex {}", self.args().join(" "))
+    }
+}
+
+/// The questions that a launch with `config` needs an answer to.
+pub fn needed(config: &Config) -> Vec<Probe> {
+    let sign_in = !config.skip_auth_check && !keeps_a_key(config) && !names_a_provider(config);
+    let options = !wanted_options(config).is_empty();
+    [(sign_in, Probe::SignIn), (options, Probe::Options)].into_iter().filter_map(|(need, p)| need.then_some(p)).collect()
+}
+
+/// A key that is kept is used instead of a login, and `login status` does not see it.
+fn keeps_a_key(config: &Config) -> bool {
+    let kept = |name: &&str| !config.removed_variables.contains(name) && std::env::var_os(name).is_some();
+    KEY_VARIABLES.iter().any(kept)
+}
+
+/// A provider of the user's own has its own key, and `login status` says "Not logged in" for it.
+fn names_a_provider(config: &Config) -> bool {
+    config.settings.iter().any(|setting| {
+        let setting = setting.to_string_lossy();
+        setting.split_once('=').is_some_and(|(key, _)| key.trim() == "model_provider")
+    })
+}
+
+/// The options to look up, as Codex spells them. `--image` and `--add-dir` are old enough for every Codex that has
+/// `--json`, and are looked up all the same: the answer names the fault before a run does.
+fn wanted_options(config: &Config) -> Vec<&'static str> {
+    let extra = &config.extra;
+    [
+        (extra.output_schema.is_some(), "--output-schema"),
+        (!extra.add_dirs.is_empty(), "--add-dir"),
+        (!extra.images.is_empty(), "--image"),
+        (extra.ephemeral, "--ephemeral"),
+        (extra.ignore_user_config, "--ignore-user-config"),
+        (extra.ignore_rules, "--ignore-rules"),
+        (config.rights == Rights::Bypass, "--dangerously-bypass-approvals-and-sandbox"),
+    ]
+    .into_iter()
+    .filter_map(|(wanted, option)| wanted.then_some(option))
+    .collect()
+}
+
+/// What the answer to `probe` means for a launch with `config`; an option that may be left out is taken from it, and
+/// the line that says so is returned.
+pub fn heed(probe: Probe, answer: io::Result<Answer>, config: &mut Config) -> Result<Option<String>, Refusal> {
+    let answer = answer.map_err(|error| refuse(Status::UNAVAILABLE, &probe.words(), why(&error)))?;
+    match probe {
+        Probe::SignIn if answer.well => Ok(None),
+        Probe::SignIn => Err(not_signed_in(&answer)),
+        Probe::Options => heed_options(&answer, config),
+    }
+}
+
+fn not_signed_in(answer: &Answer) -> Refusal {
+    // Warnings may stand before it; the last line is the answer (0.98.0 to 0.171.0).
+    let said = answer.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no answer");
+    let said = said.trim().trim_end_matches('.');
+    refuse(
+        Status::UNAVAILABLE,
+        "codex login status",
+        format!("{said}; sign in with `codex login`, or go without asking with --skip-auth-check"),
+    )
+}
+
+fn heed_options(answer: &Answer, config: &mut Config) -> Result<Option<String>, Refusal> {
+    let listed = listed_options(&answer.text);
+    let mut said = None;
+    for option in wanted_options(config) {
+        if listed.contains(option) {
+            continue;
+        }
+        if option != "--ignore-rules" {
+            let why = format!("this Codex does not list it in `codex exec --help`; {} needs a newer one", option);
+            return Err(refuse(Status::UNAVAILABLE, option, why));
+        }
+        config.extra.ignore_rules = false;
+        said = Some("--ignore-rules: left out: this Codex does not know it, and reads no rules files".to_owned());
+    }
+    Ok(said)
+}
+
+/// The long options that a help text lists: the words of the lines that begin with an option.
+fn listed_options(help: &str) -> HashSet<&str> {
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let words = lines.flat_map(|line| line.split([' ', ',', '=']));
+    words.filter(|word| word.starts_with("--")).collect()
+}
+
+/// The names of the variables that are set and that Codex will not see.
+pub fn variables_to_remove(config: &Config) -> Vec<String> {
+    let set = |name: &&&str| config.removed_variables.contains(*name) && std::env::var_os(name).is_some();
+    REMOVED_VARIABLES.iter().filter(set).map(|name| (*name).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_from_the_lines_that_list_them() {
+        let help = "Run --not-this\n\nOptions:\n  -c, --config <key=value>\n          Use --nor-this to\n  \
+                    -i, --image <FILE>...\n      --ignore-rules\n          Do not\n";
+        let mut listed: Vec<&str> = listed_options(help).into_iter().collect();
+        listed.sort_unstable();
+        assert_eq!(listed, ["--config", "--ignore-rules", "--image"]);
+    }
+}

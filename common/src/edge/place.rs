@@ -1,0 +1,146 @@
+//! Whether a file could be made or written somewhere, seen without touching it.
+
+use nix::errno::Errno;
+use nix::unistd::{AccessFlags, access};
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How a file will be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Making {
+    /// Written where it stands.
+    InPlace,
+    /// Made beside it and moved there, so its folder must take a file even when it is there already.
+    Moved,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing.
+    Nothing,
+    /// A regular file with nothing in it.
+    EmptyFile,
+    /// A regular file with content.
+    File,
+    /// A pipe, a device, a socket: written as it stands.
+    Special,
+}
+
+/// What stands at `path`, when a file can be made or written there.
+///
+/// # Errors
+/// The error that making it would give: no such folder, a folder in its place, no right to write.
+pub fn look(path: &Path, making: Making) -> io::Result<Standing> {
+    let standing = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A link that leads nowhere would be followed by nobody who makes files with O_EXCL.
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(error);
+            }
+            Standing::Nothing
+        }
+        Err(error) => return Err(error),
+        Ok(about) if about.is_dir() => return Err(Errno::EISDIR.into()),
+        Ok(about) => {
+            access(path, AccessFlags::W_OK)?;
+            standing(&about)
+        }
+    };
+    let needs_folder = match making {
+        Making::InPlace => standing == Standing::Nothing,
+        Making::Moved => standing != Standing::Special,
+    };
+    if needs_folder {
+        access(&folder(path), AccessFlags::W_OK | AccessFlags::X_OK)?;
+    }
+    Ok(standing)
+}
+
+fn standing(about: &Metadata) -> Standing {
+    match about.is_file() {
+        false => Standing::Special,
+        true if about.len() == 0 => Standing::EmptyFile,
+        true => Standing::File,
+    }
+}
+
+/// The folder that `path` is in.
+pub fn folder(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// What makes two spellings of a path the same file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Identity {
+    /// A file that is there: its device and inode.
+    File(u64, u64),
+    /// One that is not there yet: its folder without links, and its name.
+    Place(PathBuf, OsString),
+}
+
+/// The identity of the regular file at `path`, or of the one that would be made there; `None` for anything else,
+/// which can be named twice without harm, and for a path that leads nowhere.
+pub fn identity(path: &Path) -> Option<Identity> {
+    match fs::metadata(path) {
+        Ok(about) => about.is_file().then(|| Identity::File(about.dev(), about.ino())),
+        Err(_) => Some(Identity::Place(folder(path).canonicalize().ok()?, path.file_name()?.to_owned())),
+    }
+}
+
+/// Whether `directory` or one above it holds `.git`, as a folder or, in a linked worktree, as a file. This is how
+/// Codex itself looks (0.156.1), and it needs no git.
+pub fn is_in_git_worktree(directory: &Path) -> bool {
+    let full = directory.canonicalize().unwrap_or_default();
+    full.ancestors().any(|folder| folder.join(".git").exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_at_a_path_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("full"), "x").unwrap();
+        fs::write(at("empty"), "").unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("link")).unwrap();
+        let look = |name: &str| look(&at(name), Making::InPlace).map_err(|error| error.kind());
+        assert_eq!(look("new"), Ok(Standing::Nothing));
+        assert_eq!(look("full"), Ok(Standing::File));
+        assert_eq!(look("empty"), Ok(Standing::EmptyFile));
+        assert_eq!(look("link"), Err(io::ErrorKind::NotFound));
+        assert_eq!(look("no/new"), Err(io::ErrorKind::NotFound));
+        assert_eq!(look(""), Err(io::ErrorKind::IsADirectory));
+        assert_eq!(super::look(Path::new("/dev/null"), Making::Moved).unwrap(), Standing::Special);
+    }
+
+    #[test]
+    fn one_file_has_one_identity_by_any_spelling() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert_eq!(identity(&at("a")), identity(&at("./a")));
+        assert_ne!(identity(&at("a")), identity(&at("b")));
+        fs::write(at("a"), "").unwrap();
+        std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
+        assert_eq!(identity(&at("a")), identity(&at("link")));
+        assert_eq!(identity(Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn a_worktree_is_seen_from_below() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        assert!(!is_in_git_worktree(&deep));
+        fs::write(folder.path().join(".git"), "gitdir: elsewhere").unwrap();
+        assert!(is_in_git_worktree(&deep));
+    }
+}

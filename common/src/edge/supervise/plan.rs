@@ -1,0 +1,302 @@
+//! When to ask, when to insist, when to kill, and when it is over: a table of states and happenings.
+//!
+//! Time is a duration since the program was started, and comes in as an argument.
+
+use std::time::Duration;
+
+/// How long what is left after the program's own end gets between TERM and KILL, at the most. It is short because
+/// the run is over and somebody waits for its answer; it is there because a server that hears TERM can still remove
+/// its socket.
+const CLEARING: Duration = Duration::from_millis(200);
+
+/// How often KILL is repeated while something is still there: a process may have forked while it was being looked
+/// for. The first looks follow quickly on one another, since most processes die at once.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// When to stop looking for processes that do not die of KILL. Only the kernel can hold one that long (a disk or a
+/// network file system that does not answer), and nothing here can help that.
+const GIVE_UP: Duration = Duration::from_secs(10);
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// From the start to the first signal.
+    pub time: Duration,
+    /// From INT to TERM, and again from TERM to KILL.
+    pub grace: Duration,
+}
+
+/// Why a run was cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The time limit.
+    Timeout,
+    /// The user's signal.
+    Cancelled(i32),
+    /// What it printed.
+    Halted,
+}
+
+/// How a run came to its end. `E` is how the program itself ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended<E> {
+    /// How the program ended; `None` when even KILL did not end it.
+    pub exit: Option<E>,
+    /// Why it was cut short, if it was.
+    pub cut: Option<Cut>,
+    /// Whether a process was left that did not die of KILL.
+    pub left: bool,
+}
+
+/// What can happen. `E` is how the program ended, which decides nothing here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Happening<E> {
+    /// Time went by.
+    Tick,
+    /// The user sent a signal.
+    User(i32),
+    /// What the program printed shows that it must end.
+    Halt,
+    /// The program ended, and left nothing.
+    Gone(E),
+    /// The program ended; it is not known yet whether it left anything.
+    Exited(E),
+    /// Nothing that the run started is left; known only after the program ended.
+    Alone,
+}
+
+/// What can be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    /// INT to the program's group.
+    Interrupt,
+    /// TERM to the program's group.
+    Terminate,
+    /// KILL to the program's group and to everything that the run started.
+    Kill,
+    /// TERM to everything that the program left behind.
+    TerminateLeftovers,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State<E> {
+    /// The program runs; nobody has asked it to end.
+    Running,
+    /// It was sent INT, and has until then.
+    Interrupted(Duration),
+    /// It was sent TERM, and has until then.
+    Terminated(Duration),
+    /// It was sent KILL; again at the first time, no longer than to the second.
+    Killed(Duration, Duration),
+    /// It ended; what it left was sent TERM and has until then.
+    Clearing(E, Duration),
+    /// It ended; what it left was sent KILL, again at the first time, no longer than to the second.
+    Razing(E, Duration, Duration),
+    /// It is over; `None` when KILL did not end the program, `true` when something is left.
+    Over(Option<E>, bool),
+}
+
+/// The decisions of one run.
+#[derive(Debug)]
+pub(super) struct Plan<E> {
+    limits: Limits,
+    state: State<E>,
+    cut: Option<Cut>,
+}
+
+impl<E: Copy> Plan<E> {
+    pub(super) fn new(limits: Limits) -> Plan<E> {
+        Plan { limits, state: State::Running, cut: None }
+    }
+
+    /// When the next tick is due.
+    pub(super) fn due(&self) -> Duration {
+        match self.state {
+            State::Running => self.limits.time,
+            State::Interrupted(until) | State::Terminated(until) => until,
+            State::Killed(again, _) | State::Razing(_, again, _) => again,
+            State::Clearing(_, until) => until,
+            State::Over(..) => Duration::MAX,
+        }
+    }
+
+    /// Whether the program has ended and it is time to look for what it left.
+    pub(super) fn is_looking(&self) -> bool {
+        matches!(self.state, State::Clearing(..) | State::Razing(..))
+    }
+
+    /// How the run ended, once it has.
+    pub(super) fn ended(&self) -> Option<Ended<E>> {
+        match self.state {
+            State::Over(exit, left) => Some(Ended { exit, cut: self.cut, left }),
+            _ => None,
+        }
+    }
+
+    /// Takes what happened at `now` and says what to do.
+    pub(super) fn step(&mut self, happening: Happening<E>, now: Duration) -> Option<Action> {
+        let due = now >= self.due();
+        match (self.state, happening) {
+            (State::Over(..), _) => None,
+            (_, Happening::Gone(exit)) => self.over(Some(exit), false),
+            (State::Clearing(exit, _) | State::Razing(exit, ..), Happening::Alone) => self.over(Some(exit), false),
+            (State::Killed(..), Happening::Exited(exit)) => self.raze(exit, now),
+            (_, Happening::Exited(exit)) => self.clear(exit, now),
+            (State::Running, Happening::Tick) if due => self.cut(Cut::Timeout, now),
+            (State::Running, Happening::User(signal)) => self.cut(Cut::Cancelled(signal), now),
+            (State::Running, Happening::Halt) => self.cut(Cut::Halted, now),
+            (State::Interrupted(_), Happening::Tick) if due => {
+                self.state = State::Terminated(now + self.limits.grace);
+                Some(Action::Terminate)
+            }
+            (State::Terminated(_), Happening::Tick) if due => self.kill(now),
+            (State::Interrupted(_) | State::Terminated(_), Happening::User(_)) => self.kill(now),
+            (State::Clearing(exit, _), Happening::Tick) if due => self.raze(exit, now),
+            (State::Clearing(exit, _), Happening::User(_)) => self.raze(exit, now),
+            (State::Killed(_, end), Happening::Tick) if now >= end => self.over(None, true),
+            (State::Razing(exit, _, end), Happening::Tick) if now >= end => self.over(Some(exit), true),
+            (State::Killed(_, end), Happening::Tick) if due => {
+                self.state = State::Killed(now + LOOK, end);
+                Some(Action::Kill)
+            }
+            (State::Razing(exit, _, end), Happening::Tick) if due => {
+                self.state = State::Razing(exit, now + LOOK, end);
+                Some(Action::Kill)
+            }
+            _ => None,
+        }
+    }
+
+    fn cut(&mut self, cut: Cut, now: Duration) -> Option<Action> {
+        self.cut = Some(cut);
+        if self.limits.grace.is_zero() {
+            return self.kill(now);
+        }
+        self.state = State::Interrupted(now + self.limits.grace);
+        Some(Action::Interrupt)
+    }
+
+    fn kill(&mut self, now: Duration) -> Option<Action> {
+        self.state = State::Killed(now + LOOK, now + GIVE_UP);
+        Some(Action::Kill)
+    }
+
+    fn clear(&mut self, exit: E, now: Duration) -> Option<Action> {
+        let grace = self.limits.grace.min(CLEARING);
+        if grace.is_zero() {
+            return self.raze(exit, now);
+        }
+        self.state = State::Clearing(exit, now + grace);
+        Some(Action::TerminateLeftovers)
+    }
+
+    fn over(&mut self, exit: Option<E>, left: bool) -> Option<Action> {
+        self.state = State::Over(exit, left);
+        None
+    }
+
+    fn raze(&mut self, exit: E, now: Duration) -> Option<Action> {
+        self.state = State::Razing(exit, now + LOOK, now + GIVE_UP);
+        Some(Action::Kill)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn at(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn plan() -> Plan<i32> {
+        Plan::new(Limits { time: 10 * SECOND, grace: 2 * SECOND })
+    }
+
+    /// Runs the happenings through a plan and gives what it wanted done.
+    fn actions(plan: &mut Plan<i32>, steps: &[(Happening<i32>, u64)]) -> Vec<Option<Action>> {
+        steps.iter().map(|&(happening, millis)| plan.step(happening, at(millis))).collect()
+    }
+
+    #[test]
+    fn a_run_that_ends_well_and_leaves_nothing_is_over() {
+        let mut plan = plan();
+        actions(&mut plan, &[(Happening::Tick, 5000), (Happening::Gone(0), 6000)]);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: false }));
+    }
+
+    #[test]
+    fn the_limit_climbs_the_ladder() {
+        let mut plan = plan();
+        let steps = [9_999, 10_000, 11_999, 12_000, 13_999, 14_000, 14_005].map(|t| (Happening::Tick, t));
+        assert_eq!(
+            actions(&mut plan, &steps),
+            [
+                None,
+                Some(Action::Interrupt),
+                None,
+                Some(Action::Terminate),
+                None,
+                Some(Action::Kill),
+                Some(Action::Kill)
+            ]
+        );
+        actions(&mut plan, &[(Happening::Exited(9), 14_006), (Happening::Alone, 14_006)]);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(9), cut: Some(Cut::Timeout), left: false }));
+    }
+
+    #[test]
+    fn a_second_signal_goes_straight_to_kill() {
+        let mut plan = plan();
+        assert_eq!(
+            actions(&mut plan, &[(Happening::User(15), 100), (Happening::User(15), 150)]),
+            [Some(Action::Interrupt), Some(Action::Kill)]
+        );
+        actions(&mut plan, &[(Happening::Exited(9), 151), (Happening::Alone, 151)]);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(9), cut: Some(Cut::Cancelled(15)), left: false }));
+    }
+
+    #[test]
+    fn leftovers_get_term_and_soon_after_kill() {
+        let mut plan = plan();
+        assert_eq!(
+            actions(
+                &mut plan,
+                &[(Happening::Exited(0), 500), (Happening::Tick, 600), (Happening::Tick, 700), (Happening::Tick, 705)]
+            ),
+            [Some(Action::TerminateLeftovers), None, Some(Action::Kill), Some(Action::Kill)]
+        );
+        actions(&mut plan, &[(Happening::Alone, 706)]);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: false }));
+    }
+
+    #[test]
+    fn what_does_not_die_of_kill_is_left_after_ten_seconds() {
+        let mut plan = plan();
+        actions(&mut plan, &[(Happening::Exited(0), 0), (Happening::Tick, 200)]);
+        assert_eq!(plan.ended(), None);
+        actions(&mut plan, &[(Happening::Tick, 10_200)]);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: true }));
+        let mut plan = super::tests::plan();
+        actions(&mut plan, &[(Happening::Halt, 0), (Happening::User(2), 1), (Happening::Tick, 10_001)]);
+        assert_eq!(plan.ended(), Some(Ended { exit: None, cut: Some(Cut::Halted), left: true }));
+    }
+
+    #[test]
+    fn without_grace_kill_comes_first() {
+        let mut plan = Plan::new(Limits { time: SECOND, grace: Duration::ZERO });
+        assert_eq!(plan.step(Happening::<i32>::Tick, SECOND), Some(Action::Kill));
+        assert_eq!(plan.step(Happening::Exited(9), SECOND), Some(Action::Kill));
+    }
+
+    #[test]
+    fn a_signal_after_the_end_changes_nothing_but_the_pace() {
+        let mut plan = plan();
+        actions(&mut plan, &[(Happening::Exited(0), 500)]);
+        assert_eq!(plan.step(Happening::User(2), at(501)), Some(Action::Kill));
+        plan.step(Happening::Alone, at(502));
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: false }));
+    }
+}

@@ -1,0 +1,105 @@
+//! The loop of one run: hears what happens, asks the plan, does what it says.
+
+use super::plan::{Action, Ended, Happening, Limits, Plan};
+use super::tree::Tree;
+use crate::edge::signals::Notice;
+use crate::sys::process::{self, Exit};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use nix::sys::signal::Signal;
+use std::time::{Duration, Instant};
+
+/// How often to look, without a notice, whether what was left is gone: a process deep in the tree is buried by its
+/// own parent, and nobody tells us.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// How often to look, without a notice, whether the program has ended. The notice of a child's end cannot be lost,
+/// as long as nobody takes it from us: a net, and cheap.
+const NET: Duration = Duration::from_secs(5);
+
+/// Waits until the program with process number `pid`, started at `started`, and everything the run has started are
+/// gone, ending them when a limit or a notice says so.
+pub fn run(tree: &Tree, pid: i32, started: Instant, limits: Limits, notices: &Receiver<Notice>) -> Ended<Exit> {
+    let mut run = Run { tree, pid, buried: false, razed: false, plan: Plan::new(limits) };
+    loop {
+        let now = started.elapsed();
+        run.look(now);
+        run.step(Happening::Tick, now);
+        if let Some(ended) = run.plan.ended() {
+            return ended;
+        }
+        let wait = run.plan.due().saturating_sub(now).min(if run.plan.is_looking() { LOOK } else { NET });
+        match notices.recv_timeout(wait) {
+            Ok(Notice::User(signal)) => run.step(Happening::User(signal), started.elapsed()),
+            Ok(Notice::Halt) => run.step(Happening::Halt, started.elapsed()),
+            Ok(Notice::Child) | Err(RecvTimeoutError::Timeout) => {}
+            // Nobody is left to tell; time still passes.
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(wait),
+        }
+    }
+}
+
+struct Run<'a> {
+    tree: &'a Tree,
+    pid: i32,
+    /// Whether the program was buried: from then on its number may belong to another process.
+    buried: bool,
+    /// Whether what the program left was sent KILL.
+    razed: bool,
+    plan: Plan<Exit>,
+}
+
+impl Run<'_> {
+    /// Looks whether the program has ended and, if so, whether anything is left.
+    fn look(&mut self, now: Duration) {
+        let exit = self.tree.bury(self.pid);
+        match exit {
+            _ if self.plan.is_looking() => {
+                if self.is_alone() {
+                    self.step(Happening::Alone, now);
+                }
+            }
+            None => {}
+            Some(exit) => {
+                self.buried = self.tree.finds_descendants();
+                let happening = if self.is_alone() { Happening::Gone(exit) } else { Happening::Exited(exit) };
+                self.step(happening, now);
+            }
+        }
+    }
+
+    /// Whether nothing is left. Where only the group is known nothing can be seen of it, as long as the program
+    /// that leads it is not buried; so it is taken to be there until it was sent KILL.
+    fn is_alone(&self) -> bool {
+        if self.tree.finds_descendants() { self.tree.is_alone() } else { self.razed }
+    }
+
+    fn step(&mut self, happening: Happening<Exit>, now: Duration) {
+        match self.plan.step(happening, now) {
+            None => {}
+            Some(Action::Interrupt) => self.ask(Signal::SIGINT),
+            Some(Action::Terminate) => self.ask(Signal::SIGTERM),
+            Some(Action::TerminateLeftovers) => self.end_all(Signal::SIGTERM),
+            Some(Action::Kill) => {
+                self.end_all(Signal::SIGKILL);
+                self.razed = self.plan.is_looking();
+            }
+        }
+    }
+
+    /// Sends `signal` to the group, and CONT behind it: a stopped process hears nothing but KILL.
+    fn ask(&self, signal: Signal) {
+        self.signal_group(signal);
+        self.signal_group(Signal::SIGCONT);
+    }
+
+    fn end_all(&self, signal: Signal) {
+        self.signal_group(signal);
+        self.tree.signal_all(signal);
+    }
+
+    fn signal_group(&self, signal: Signal) {
+        if !self.buried {
+            process::signal_group(self.pid, signal);
+        }
+    }
+}

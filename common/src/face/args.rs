@@ -1,0 +1,73 @@
+//! What the flags of all filters share.
+
+use super::exit::Status;
+use super::say;
+use clap::error::ErrorKind;
+use std::time::Duration;
+
+/// The longest time a flag takes: a hundred years in seconds. Above it a deadline could not be computed.
+const MOST_SECONDS: f64 = 3.2e9;
+
+/// Parses the command line of filter `name`. On `--help` or `--version` prints it and gives status 0 as the error;
+/// on wrong usage says so in one line and gives status 64.
+pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Status> {
+    T::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader of the help that leaves early has read enough.
+            let _ = error.print();
+            Status::DONE
+        }
+        _ => {
+            say::line(name, &format!("usage: {} (see {name} --help)", first_paragraph(&error.to_string())));
+            Status::USAGE
+        }
+    })
+}
+
+/// The message of a clap error without its label, tips and usage, on one line.
+fn first_paragraph(rendered: &str) -> String {
+    let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
+    let lines: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+    lines.join(" ")
+}
+
+/// A time in seconds, fractions allowed, more than zero.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    seconds_or_zero(text).and_then(|time| if time.is_zero() { Err(not_seconds(text)) } else { Ok(time) })
+}
+
+/// A time in seconds, fractions allowed, zero too.
+pub fn seconds_or_zero(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=MOST_SECONDS).contains(&number) => Ok(Duration::from_secs_f64(number)),
+        _ => Err(not_seconds(text)),
+    }
+}
+
+fn not_seconds(text: &str) -> String {
+    format!("'{text}' is not a time in seconds")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_take_fractions_and_nothing_odd() {
+        assert_eq!(seconds("0.03"), Ok(Duration::from_millis(30)));
+        assert_eq!(seconds("1200"), Ok(Duration::from_secs(1200)));
+        assert_eq!(seconds_or_zero("0"), Ok(Duration::ZERO));
+        for bad in ["0", "-1", "", "NaN", "inf", "1e300", "5s", "0x10"] {
+            assert_eq!(seconds(bad), Err(format!("'{bad}' is not a time in seconds")));
+        }
+    }
+
+    #[test]
+    fn a_usage_error_is_one_line() {
+        let rendered = "error: the following required arguments were not provided:\n  --result-file <P>\n\nUsage: x\n";
+        assert_eq!(
+            first_paragraph(rendered),
+            "the following required arguments were not provided: --result-file <P>"
+        );
+    }
+}

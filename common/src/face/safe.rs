@@ -1,0 +1,55 @@
+//! Text made harmless for a terminal.
+//!
+//! What Codex, a model or a file name says is shown to people; it must not move their cursor, set their clipboard
+//! or reorder their line. Characters that drive a terminal are shown as escapes, all others as they are.
+
+use std::borrow::Cow;
+
+/// `text` on one line: every control character escaped, LF and TAB too.
+pub fn line(text: &str) -> Cow<'_, str> {
+    escape(text, drives)
+}
+
+/// `text` as a block: LF and TAB stay.
+pub fn block(text: &str) -> Cow<'_, str> {
+    escape(text, |c| c != '\n' && c != '\t' && drives(c))
+}
+
+/// Whether `c` drives a terminal: C0, DEL, C1, and the bidirectional controls of Unicode (UAX 9, table 2: the
+/// marks, embeddings, overrides and isolates).
+fn drives(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escape(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if bad(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_drives_a_terminal_is_shown_escaped() {
+        assert_eq!(line("a\x1b]52;c;eA==\x07b"), "a\\u{1b}]52;c;eA==\\u{7}b");
+        assert_eq!(line("x\r\n\ty\u{9b}2J\u{202e}z\u{7f}"), "x\\r\\n\\ty\\u{9b}2J\\u{202e}z\\u{7f}");
+        assert_eq!(block("x\r\n\ty\u{2067}"), "x\\r\n\ty\\u{2067}");
+    }
+
+    #[test]
+    fn other_text_stays_as_it_is() {
+        let text = "naïve — 漢字 👩‍💻 \u{2028}";
+        assert!(matches!(line(text), Cow::Borrowed(same) if same == text));
+    }
+}

@@ -1,0 +1,168 @@
+//! What a line of the stream is, and every key that we read.
+//!
+//! Reading cannot fail on meaning: a type this page does not know is [`Event::Other`], a missing or odd field is
+//! `None`, and what is not a JSON object has its own values. The shapes are those of `codex exec --json` 0.98.0,
+//! 0.156.1 and 0.171.0.
+
+use super::scan::{Found, Scan, Scanner, Value, Want};
+
+/// How much of a message is kept: an agent message as long as this is kept whole.
+pub const MESSAGE_CAP: usize = 1 << 20;
+
+const TYPE: usize = 0;
+const THREAD_ID: usize = 1;
+const MESSAGE: usize = 2;
+const ERROR_MESSAGE: usize = 3;
+const ITEM_TYPE: usize = 4;
+const ITEM_TEXT: usize = 5;
+const USAGE_OUTPUT_TOKENS: usize = 6;
+
+static WANTS: [Want; 7] = [
+    Want { path: &["type"], cap: 64 },
+    Want { path: &["thread_id"], cap: 1024 },
+    Want { path: &["message"], cap: 4096 },
+    Want { path: &["error", "message"], cap: 4096 },
+    Want { path: &["item", "type"], cap: 64 },
+    Want { path: &["item", "text"], cap: MESSAGE_CAP },
+    Want { path: &["usage", "output_tokens"], cap: 32 },
+];
+
+/// A scanner that keeps what [`Event::of`] reads.
+pub fn scanner() -> Scanner {
+    Scanner::new(&WANTS)
+}
+
+/// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Event<'a> {
+    /// `thread.started` with its `thread_id`.
+    ThreadStarted(Option<&'a str>),
+    /// `turn.started`
+    TurnStarted,
+    /// `turn.completed` with `usage.output_tokens`, the total of the thread so far, where it is a whole number.
+    TurnCompleted(Option<u64>),
+    /// `turn.failed` with `error.message`.
+    TurnFailed(Option<&'a str>),
+    /// A top-level `error` with its `message`. Not an ending: a dropped connection that is made again is one too.
+    Error(Option<&'a str>),
+    /// A completed `agent_message`; `whole` is false when its text is longer than [`MESSAGE_CAP`].
+    AgentMessage {
+        /// The message.
+        text: &'a str,
+        /// Whether `text` is all of it.
+        whole: bool,
+    },
+    /// A type that begins with `handoff.`: a launcher's word, never Codex's.
+    Handoff,
+    /// Any other JSON object.
+    Other,
+    /// Nothing but white space.
+    Blank,
+    /// JSON text that is not an object.
+    NotObject,
+    /// Not JSON text in valid UTF-8.
+    Malformed,
+}
+
+impl<'a> Event<'a> {
+    /// Reads the event from a line that a [`scanner`] has scanned.
+    pub fn of(scan: Scan<'a>) -> Event<'a> {
+        match scan {
+            Scan::Blank => Event::Blank,
+            Scan::NotObject => Event::NotObject,
+            Scan::Malformed => Event::Malformed,
+            Scan::Object(found) => Event::of_object(found),
+        }
+    }
+
+    fn of_object(found: Found<'a>) -> Event<'a> {
+        match text(found, TYPE).unwrap_or_default() {
+            "thread.started" => Event::ThreadStarted(text(found, THREAD_ID)),
+            "turn.started" => Event::TurnStarted,
+            "turn.completed" => Event::TurnCompleted(whole_number(found, USAGE_OUTPUT_TOKENS)),
+            "turn.failed" => Event::TurnFailed(text(found, ERROR_MESSAGE)),
+            "error" => Event::Error(text(found, MESSAGE)),
+            "item.completed" => Event::of_completed_item(found),
+            handoff if handoff.starts_with("handoff.") => Event::Handoff,
+            _ => Event::Other,
+        }
+    }
+
+    fn of_completed_item(found: Found<'a>) -> Event<'a> {
+        match (text(found, ITEM_TYPE), found.get(ITEM_TEXT)) {
+            (Some("agent_message"), Some(Value::Text { text, whole })) => Event::AgentMessage { text, whole },
+            _ => Event::Other,
+        }
+    }
+}
+
+fn text<'a>(found: Found<'a>, want: usize) -> Option<&'a str> {
+    match found.get(want) {
+        Some(Value::Text { text, .. }) => Some(text),
+        _ => None,
+    }
+}
+
+fn whole_number(found: Found<'_>, want: usize) -> Option<u64> {
+    match found.get(want) {
+        Some(Value::Number(Some(digits))) => digits.parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: Event<'_>) {
+        let mut scanner = scanner();
+        scanner.push(line.as_bytes());
+        assert_eq!(Event::of(scanner.finish()), expected, "{line}");
+    }
+
+    #[test]
+    fn each_type_is_read_with_its_fields() {
+        check(r#"{"type":"thread.started","thread_id":"t1"}"#, Event::ThreadStarted(Some("t1")));
+        check(r#"{"type":"turn.started"}"#, Event::TurnStarted);
+        check(r#"{"type":"turn.completed","usage":{"output_tokens":20}}"#, Event::TurnCompleted(Some(20)));
+        check(r#"{"type":"turn.failed","error":{"message":"x"}}"#, Event::TurnFailed(Some("x")));
+        check(r#"{"type":"error","message":"Reconnecting... 1/2"}"#, Event::Error(Some("Reconnecting... 1/2")));
+        check(
+            r#"{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"ok"}}"#,
+            Event::AgentMessage { text: "ok", whole: true },
+        );
+        check(r#"{"type":"handoff.completed","elapsed_seconds":0}"#, Event::Handoff);
+        check(r#"{"type":"handoff\u002enew"}"#, Event::Handoff);
+    }
+
+    #[test]
+    fn odd_fields_and_unknown_types_are_ordinary() {
+        check(r#"{"type":"thread.started","thread_id":7}"#, Event::ThreadStarted(None));
+        check(r#"{"type":"turn.completed"}"#, Event::TurnCompleted(None));
+        check(r#"{"type":"turn.completed","usage":null}"#, Event::TurnCompleted(None));
+        check(r#"{"type":"turn.completed","usage":{"output_tokens":"7"}}"#, Event::TurnCompleted(None));
+        check(r#"{"type":"turn.completed","usage":{"output_tokens":1.8e4}}"#, Event::TurnCompleted(None));
+        check(r#"{"type":"turn.failed","error":null}"#, Event::TurnFailed(None));
+        check(r#"{"type":"item.completed","item":null}"#, Event::Other);
+        check(r#"{"type":"item.plan.delta"}"#, Event::Other);
+        check(r#"{"type":null}"#, Event::Other);
+        check(r#"{"item":{"type":"handoff.completed"}}"#, Event::Other);
+        check("{}", Event::Other);
+    }
+
+    #[test]
+    fn what_is_no_object_is_named() {
+        check(" \r", Event::Blank);
+        check("[]", Event::NotObject);
+        check("{}{}", Event::Malformed);
+    }
+
+    #[test]
+    fn a_message_beyond_the_cap_says_so() {
+        let text = "x".repeat(MESSAGE_CAP + 1);
+        check(
+            &format!(r#"{{"type":"item.completed","item":{{"type":"agent_message","text":"{text}"}}}}"#),
+            Event::AgentMessage { text: &text[..MESSAGE_CAP], whole: false },
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! What we print as JSON: every output key of every filter, and nothing that decides.
+
+use super::sentinel::{Reason, Sentinel};
+use serde_json::json;
+
+/// A sentinel as a line with its LF. The order of its keys is part of the promise, so it is written as text; it
+/// holds numbers and words of closed lists only.
+pub fn sentinel(sentinel: &Sentinel) -> String {
+    match *sentinel {
+        Sentinel::Completed { elapsed_seconds, output_tokens } => {
+            let tokens = output_tokens.map_or(String::new(), |n| format!(r#","output_tokens":{n}"#));
+            format!("{{\"type\":\"handoff.completed\",\"elapsed_seconds\":{elapsed_seconds}{tokens}}}\n")
+        }
+        Sentinel::Failed { reason, elapsed_seconds, cause } => {
+            let reason = match reason {
+                Reason::Timeout => r#""timeout""#.to_owned(),
+                Reason::Error { rc } => format!(r#""error","rc":{rc}"#),
+                Reason::Cancelled => r#""cancelled""#.to_owned(),
+            };
+            let cause = cause.map_or(String::new(), |cause| format!(r#","cause":"{}""#, cause.word()));
+            format!(
+                "{{\"type\":\"handoff.failed\",\"reason\":{reason},\"elapsed_seconds\":{elapsed_seconds}{cause}}}\n"
+            )
+        }
+    }
+}
+
+/// What a launch would run: the argument vector with the program first, the working directory that Codex is told,
+/// and the names of the variables it would not see. One line with its LF.
+pub fn dry_run(argv: &[String], directory: &str, removed_variables: &[String]) -> String {
+    format!(
+        "{{\"argv\":{},\"directory\":{},\"removed_variables\":{}}}\n",
+        json!(argv),
+        json!(directory),
+        json!(removed_variables)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cause::Cause;
+    use super::*;
+
+    #[test]
+    fn sentinels_have_their_keys_in_order() {
+        let completed = |output_tokens| sentinel(&Sentinel::Completed { elapsed_seconds: 7, output_tokens });
+        let failed = |reason, cause| sentinel(&Sentinel::Failed { reason, elapsed_seconds: 3, cause });
+        assert_eq!(completed(Some(20)), "{\"type\":\"handoff.completed\",\"elapsed_seconds\":7,\"output_tokens\":20}\n");
+        assert_eq!(completed(None), "{\"type\":\"handoff.completed\",\"elapsed_seconds\":7}\n");
+        assert_eq!(
+            failed(Reason::Timeout, None),
+            "{\"type\":\"handoff.failed\",\"reason\":\"timeout\",\"elapsed_seconds\":3}\n"
+        );
+        assert_eq!(
+            failed(Reason::Error { rc: 70 }, Some(Cause::NoResult)),
+            "{\"type\":\"handoff.failed\",\"reason\":\"error\",\"rc\":70,\"elapsed_seconds\":3,\"cause\":\"no-result\"}\n"
+        );
+        assert_eq!(
+            failed(Reason::Cancelled, None),
+            "{\"type\":\"handoff.failed\",\"reason\":\"cancelled\",\"elapsed_seconds\":3}\n"
+        );
+    }
+
+    #[test]
+    fn a_dry_run_is_one_object() {
+        assert_eq!(
+            dry_run(&["codex".into(), "a\"b".into()], "/d", &["OPENAI_API_KEY".into()]),
+            "{\"argv\":[\"codex\",\"a\\\"b\"],\"directory\":\"/d\",\"removed_variables\":[\"OPENAI_API_KEY\"]}\n"
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! How this process is set to take a signal.
+
+use nix::libc;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// Whether `signal` is ignored, as `nohup` sets HUP.
+pub(crate) fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: with a null new action, sigaction only writes the old one, which is read only when it says it did.
+    unsafe {
+        libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}

@@ -1,0 +1,83 @@
+//! Starting, ending and burying child processes.
+
+use nix::libc;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this status.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+/// What a look for dead children found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reaped {
+    /// This child was dead, and is buried now.
+    Child(i32, Exit),
+    /// There are children, all alive.
+    NoneDead,
+    /// There are no children.
+    NoChildren,
+}
+
+/// Lets `command` start in a session of its own: no controlling terminal, and a process group that it leads.
+pub(crate) fn in_own_session(command: &mut Command) {
+    // SAFETY: between fork and exec only setsid runs, which is async-signal-safe (POSIX.1-2017, 2.4.3).
+    unsafe { command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from)) };
+}
+
+/// Sends `signal` to the group that `leader` leads. The caller has not buried `leader`, so the number is its own.
+pub(crate) fn signal_group(leader: i32, signal: Signal) {
+    // The only failures are that nobody is left or that nobody may be signalled: both are seen by looking again.
+    let _ = killpg(Pid::from_raw(leader), signal);
+}
+
+/// Buries one dead child, whichever it is.
+pub(crate) fn reap_any() -> Reaped {
+    let mut status = 0;
+    loop {
+        // SAFETY: waitpid writes one int.
+        // nix's waitpid is not used: it gives an error for a child killed by a real-time signal.
+        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+            0 => return Reaped::NoneDead,
+            -1 if nix::errno::Errno::last() == nix::errno::Errno::EINTR => {}
+            -1 => return Reaped::NoChildren,
+            pid => return Reaped::Child(pid, exit_of(status)),
+        }
+    }
+}
+
+/// How `child` ended, if it did; it is not buried, so its number and its group's stay its own.
+pub(crate) fn peek(child: i32) -> Option<Exit> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: waitid writes one siginfo_t, zeroed before so that "nothing yet" reads as pid 0; si_pid and si_status
+    // are the members that waitid fills.
+    unsafe {
+        if libc::waitid(libc::P_PID, child.cast_unsigned(), info.as_mut_ptr(), flags) != 0 {
+            return None;
+        }
+        let info = info.assume_init();
+        match (info.si_pid(), info.si_code) {
+            (0, _) => None,
+            (_, libc::CLD_EXITED) => Some(Exit::Code(info.si_status())),
+            _ => Some(Exit::Signal(info.si_status())),
+        }
+    }
+}
+
+fn exit_of(status: i32) -> Exit {
+    if libc::WIFSIGNALED(status) {
+        Exit::Signal(libc::WTERMSIG(status))
+    } else {
+        Exit::Code(libc::WEXITSTATUS(status))
+    }
+}
