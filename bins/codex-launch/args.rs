@@ -11,7 +11,8 @@ use std::time::Duration;
 /// Variables that Codex does not see unless they are kept: each of the first three silently turns a login into
 /// metered billing or another server (0.98.0 and 0.171.0), and all reach the commands that the model runs; the last
 /// makes a Codex started inside another one's shell belong to that one's thread.
-pub const REMOVED_VARIABLES: [&str; 4] = ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_THREAD_ID"];
+pub const REMOVED_VARIABLES: [&str; 4] =
+    ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_THREAD_ID"];
 
 /// The variables that hold a key, which is used instead of a login when it is kept.
 pub const KEY_VARIABLES: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
@@ -44,6 +45,8 @@ pub struct Config {
     pub resume: Option<Resume>,
     /// Options that not every Codex has.
     pub extra: Extra,
+    /// Which of them are left out, rather than refused, where Codex does not list them.
+    pub may_leave_out: &'static [&'static str],
     /// `-c` options, in order.
     pub settings: Vec<OsString>,
     /// Whether the directory need not be in a git worktree.
@@ -119,13 +122,18 @@ pub struct Extra {
 
 /// Where the prompt comes from.
 #[derive(Debug, Clone)]
-pub struct Prompt {
-    /// What the user says last; standard input when not given.
-    pub file: Option<PathBuf>,
-    /// What stands before all else.
-    pub system: Option<PathBuf>,
-    /// The turns before the last one.
-    pub transcript: Option<PathBuf>,
+pub enum Prompt {
+    /// This text.
+    Given(&'static str),
+    /// It is read.
+    Read {
+        /// What the user says last; standard input when not given.
+        file: Option<PathBuf>,
+        /// What stands before all else.
+        system: Option<PathBuf>,
+        /// The turns before the last one.
+        transcript: Option<PathBuf>,
+    },
 }
 
 /// Where everything goes.
@@ -290,7 +298,10 @@ impl Typed {
             ("--session-file", &self.session_file),
         ];
         let is_empty = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.as_os_str().is_empty());
-        empty.iter().find(|(_, path)| is_empty(path)).map(|(option, _)| format!("{option}: the path is empty"))
+        empty
+            .iter()
+            .find(|(_, path)| is_empty(path))
+            .map(|(option, _)| format!("{option}: the path is empty"))
     }
 
     fn config(self) -> Config {
@@ -311,7 +322,12 @@ impl Typed {
                 ignore_user_config: self.ignore_user_config,
                 ignore_rules: self.ignore_rules,
             },
-            prompt: Prompt { file: self.prompt_file, system: self.system_file, transcript: self.transcript },
+            may_leave_out: &["--ignore-rules"],
+            prompt: Prompt::Read {
+                file: self.prompt_file,
+                system: self.system_file,
+                transcript: self.transcript,
+            },
             outputs: Outputs {
                 progress: self.progress_file.map(|path| match path.as_os_str() == "-" {
                     true => Progress::Stdout,

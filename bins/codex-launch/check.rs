@@ -1,6 +1,6 @@
 //! What must hold before anything is started. Nothing here makes a file.
 
-use crate::args::{Config, Outputs, Progress, Resume, Rights};
+use crate::args::{Config, Outputs, Progress, Prompt, Resume, Rights};
 use common::edge::place::{self, Making, Standing};
 use common::edge::program::{self, Missing};
 use common::face::exit::Status;
@@ -71,10 +71,14 @@ fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
         Some(Resume::From(path)) => Some(path),
         _ => None,
     };
+    let (file, system, transcript) = match &config.prompt {
+        Prompt::Given(_) => (None, None, None),
+        Prompt::Read { file, system, transcript } => (file.as_ref(), system.as_ref(), transcript.as_ref()),
+    };
     let all = [
-        ("--prompt-file", config.prompt.file.as_ref()),
-        ("--system-file", config.prompt.system.as_ref()),
-        ("--transcript", config.prompt.transcript.as_ref()),
+        ("--prompt-file", file),
+        ("--system-file", system),
+        ("--transcript", transcript),
         ("--output-schema", config.extra.output_schema.as_ref()),
         ("--resume-from", resume_from),
     ];
@@ -112,20 +116,30 @@ pub fn not_empty(path: &Path) -> Refusal {
     refuse(Status::NO_INPUT, &what, "is not empty; name another, or start it anew with --force")
 }
 
-/// The directory that Codex is told, without a relative part; that it is one, and in a git worktree where it must be.
-pub fn directory(config: &Config) -> Result<PathBuf, Refusal> {
+/// The directory that Codex is told, without a relative part.
+pub fn existing_directory(config: &Config) -> Result<PathBuf, Refusal> {
     let given = config.directory.as_deref().unwrap_or(Path::new("."));
     let full = given.canonicalize().map_err(|error| refuse_path("--cd", given, &error))?;
     if !full.is_dir() {
         return Err(refuse_path("--cd", given, &io::ErrorKind::NotADirectory.into()));
     }
+    Ok(full)
+}
+
+/// The same, in a git worktree where it must be in one.
+pub fn directory(config: &Config) -> Result<PathBuf, Refusal> {
+    let full = existing_directory(config)?;
     if !config.skip_git_repo_check && !place::is_in_git_worktree(&full) {
         let why = match config.rights {
             Rights::Bypass => "not in a git worktree, where --bypass could not be undone",
             Rights::Sandbox(_) => "not in a git worktree",
         };
         let what = full.display().to_string();
-        return Err(refuse(Status::NO_INPUT, &what, format!("{why}; --skip-git-repo-check runs there all the same")));
+        return Err(refuse(
+            Status::NO_INPUT,
+            &what,
+            format!("{why}; --skip-git-repo-check runs there all the same"),
+        ));
     }
     Ok(full)
 }

@@ -10,13 +10,15 @@ mod check;
 mod command;
 mod ending;
 mod launch;
+mod patience;
+mod prepare;
 mod probe;
 mod prompt;
 mod report;
+mod resume;
 mod stream;
 mod verify;
 
-use common::face::say;
 use std::process::ExitCode;
 
 /// The name in front of each message.
@@ -24,9 +26,9 @@ const NAME: &str = "codex-launch";
 
 fn main() -> ExitCode {
     let status = match args::parse() {
-        Ok(args::Job::Run(config)) => launch::run(&config),
+        Ok(args::Job::Run(config)) => launch::run(config),
         Ok(args::Job::Verify(config)) => verify::run(config),
-        Ok(args::Job::DryRun(config)) => launch::dry_run(&config),
+        Ok(args::Job::DryRun(config)) => launch::dry_run(config),
         Err(status) => Err(check::Refusal::Said(status)),
     };
     status.unwrap_or_else(|refusal| refusal.say(NAME)).into()

@@ -31,7 +31,11 @@ impl Probe {
     pub fn ask(self, codex: &Path, config: &Config) -> Result<Arc<Question>, Refusal> {
         let removed: Vec<OsString> = config.removed_variables.iter().map(OsString::from).collect();
         Question::ask(codex, self.args(), &removed).map_err(|error| {
-            refuse(Status::CANNOT_EXECUTE, &codex.display().to_string(), format!("cannot be executed: {}", why(&error)))
+            refuse(
+                Status::CANNOT_EXECUTE,
+                &codex.display().to_string(),
+                format!("cannot be executed: {}", why(&error)),
+            )
         })
     }
 
@@ -45,7 +49,10 @@ impl Probe {
 pub fn needed(config: &Config) -> Vec<Probe> {
     let sign_in = !config.skip_auth_check && !keeps_a_key(config) && !names_a_provider(config);
     let options = !wanted_options(config).is_empty();
-    [(sign_in, Probe::SignIn), (options, Probe::Options)].into_iter().filter_map(|(need, p)| need.then_some(p)).collect()
+    [(sign_in, Probe::SignIn), (options, Probe::Options)]
+        .into_iter()
+        .filter_map(|(need, p)| need.then_some(p))
+        .collect()
 }
 
 /// A key that is kept is used instead of a login, and `login status` does not see it.
@@ -81,11 +88,11 @@ fn wanted_options(config: &Config) -> Vec<&'static str> {
 }
 
 /// What the answer to `probe` means for a launch with `config`; an option that may be left out is taken from it, and
-/// the line that says so is returned.
-pub fn heed(probe: Probe, answer: io::Result<Answer>, config: &mut Config) -> Result<Option<String>, Refusal> {
+/// a line that says so is returned.
+pub fn heed(probe: Probe, answer: io::Result<Answer>, config: &mut Config) -> Result<Vec<String>, Refusal> {
     let answer = answer.map_err(|error| refuse(Status::UNAVAILABLE, &probe.words(), why(&error)))?;
     match probe {
-        Probe::SignIn if answer.well => Ok(None),
+        Probe::SignIn if answer.well => Ok(Vec::new()),
         Probe::SignIn => Err(not_signed_in(&answer)),
         Probe::Options => heed_options(&answer, config),
     }
@@ -102,19 +109,18 @@ fn not_signed_in(answer: &Answer) -> Refusal {
     )
 }
 
-fn heed_options(answer: &Answer, config: &mut Config) -> Result<Option<String>, Refusal> {
+fn heed_options(answer: &Answer, config: &mut Config) -> Result<Vec<String>, Refusal> {
     let listed = listed_options(&answer.text);
-    let mut said = None;
-    for option in wanted_options(config) {
-        if listed.contains(option) {
-            continue;
+    let mut said = Vec::new();
+    for option in wanted_options(config).into_iter().filter(|option| !listed.contains(option)) {
+        if !config.may_leave_out.contains(&option) {
+            return Err(refuse(Status::UNAVAILABLE, option, "this codex does not know it; a newer one may"));
         }
-        if option != "--ignore-rules" {
-            let why = format!("this Codex does not list it in `codex exec --help`; {} needs a newer one", option);
-            return Err(refuse(Status::UNAVAILABLE, option, why));
+        match option {
+            "--ignore-rules" => config.extra.ignore_rules = false,
+            _ => config.extra.ignore_user_config = false,
         }
-        config.extra.ignore_rules = false;
-        said = Some("--ignore-rules: left out: this Codex does not know it, and reads no rules files".to_owned());
+        said.push(format!("{option}: left out: this codex does not know it"));
     }
     Ok(said)
 }

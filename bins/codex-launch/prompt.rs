@@ -9,20 +9,28 @@ use std::path::Path;
 
 /// Reads the whole prompt. It is passed on byte for byte: nothing is decoded, trimmed or ended.
 pub fn read(prompt: &Prompt) -> Result<Vec<u8>, Refusal> {
-    let last_turn = match &prompt.file {
+    let (file, system, transcript) = match prompt {
+        Prompt::Given(text) => return Ok(text.as_bytes().to_vec()),
+        Prompt::Read { file, system, transcript } => (file, system, transcript),
+    };
+    let last_turn = match file {
         Some(path) => read_file("--prompt-file", path)?,
         None => read_stdin()?,
     };
     // Codex itself refuses a prompt of white space, with status 1, after it has started.
     if last_turn.trim_ascii().is_empty() {
-        return Err(refuse(Status::USAGE, "prompt", "is empty; it is read from stdin, or from --prompt-file"));
+        return Err(refuse(
+            Status::USAGE,
+            "prompt",
+            "is empty; it is read from stdin, or from --prompt-file",
+        ));
     }
     let mut whole = Vec::new();
-    if let Some(path) = &prompt.system {
+    if let Some(path) = system {
         whole.extend(read_file("--system-file", path)?);
         end_paragraph(&mut whole);
     }
-    match &prompt.transcript {
+    match transcript {
         None => whole.extend(last_turn),
         Some(path) => {
             whole.extend(turns(path, &read_file("--transcript", path)?)?);
@@ -89,14 +97,17 @@ mod tests {
 
     #[test]
     fn a_transcript_becomes_turns_under_their_roles() {
-        let transcript = b"{\"role\":\"user\",\"text\":\"Hi\"}\n\n{\"role\":\"assistant\",\"text\":\"Hello\\n\"}\n";
+        let transcript =
+            b"{\"role\":\"user\",\"text\":\"Hi\"}\n\n{\"role\":\"assistant\",\"text\":\"Hello\\n\"}\n";
         let text = turns(Path::new("t"), transcript).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), "[user]\nHi\n\n[assistant]\nHello\n\n");
     }
 
     #[test]
     fn a_bad_turn_is_named_by_its_line() {
-        for (line, why) in [("{", "is not JSON"), ("{\"role\":1}", "is not an object with the strings role and text")] {
+        for (line, why) in
+            [("{", "is not JSON"), ("{\"role\":1}", "is not an object with the strings role and text")]
+        {
             let transcript = format!("{{\"role\":\"user\",\"text\":\"Hi\"}}\n{line}\n");
             match turns(Path::new("t"), transcript.as_bytes()) {
                 Err(Refusal::Because(status, message)) => {

@@ -12,7 +12,6 @@ use common::flow::scan::Scanner;
 use common::flow::verdict::Verdict;
 use crossbeam_channel::Sender;
 use std::io;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -117,45 +116,28 @@ impl Stream {
 
     /// Takes a chunk. Events that stand side by side in it are passed on in one write.
     pub fn push(&mut self, chunk: &[u8]) {
-        let mut events = 0..0;
-        let mut at = 0;
+        // The bytes of `chunk` from `start` to `at` are events that have not been passed on.
+        let (mut start, mut at) = (0, 0);
         for piece in pieces(chunk) {
-            let (bytes, ends) = match piece {
-                Piece::Part(bytes) => (bytes, false),
-                Piece::End(bytes) => (bytes, true),
-            };
-            let range = at..at + bytes.len();
-            at = range.end;
-            self.scanner.push(if ends { &bytes[..bytes.len() - 1] } else { bytes });
-            match (ends, &self.line) {
-                (false, _) => {
-                    self.pass(chunk, &mut events, range.start);
-                    self.hold(bytes);
-                }
-                (true, Line::Here) if self.judge() => {
-                    self.pass_unless_beside(chunk, &mut events, &range);
-                    events.end = range.end;
-                }
-                (true, Line::Here) => {
-                    self.pass(chunk, &mut events, range.end);
-                    self.noise += 1;
-                    lock(&self.wiring.aside).push(bytes);
-                }
-                (true, _) => {
-                    let is_event = self.judge();
-                    self.end_held(bytes, is_event);
-                    events = range.end..range.end;
-                }
+            let (Piece::Part(bytes) | Piece::End(bytes)) = piece;
+            let ends = matches!(piece, Piece::End(_));
+            self.scanner.push(bytes.strip_suffix(b"\n").unwrap_or(bytes));
+            let is_event = ends && self.judge();
+            if !(is_event && matches!(self.line, Line::Here)) {
+                self.pass(&chunk[start..at]);
+                start = at + bytes.len();
+                if ends { self.end_line(bytes, is_event) } else { self.hold(bytes) }
             }
+            at += bytes.len();
         }
-        self.pass(chunk, &mut events, at);
+        self.pass(&chunk[start..at]);
     }
 
     /// Takes the end of the stream. An unfinished last line that is a whole object gets its LF; any other is noise.
     pub fn end(&mut self) {
         if !matches!(self.line, Line::Here) {
             let is_event = self.judge();
-            self.end_held(if is_event { b"\n" } else { b"" }, is_event);
+            self.end_line(if is_event { b"\n" } else { b"" }, is_event);
         }
     }
 
@@ -185,17 +167,8 @@ impl Stream {
         is_event
     }
 
-    /// Passes on the events in `events` unless the next one stands right behind them.
-    fn pass_unless_beside(&mut self, chunk: &[u8], events: &mut Range<usize>, next: &Range<usize>) {
-        if events.end != next.start {
-            self.pass(chunk, events, next.start);
-        }
-    }
-
-    /// Passes on the events in `events`, the next of which can begin at `next`.
-    fn pass(&mut self, chunk: &[u8], events: &mut Range<usize>, next: usize) {
-        let lines = &chunk[events.clone()];
-        *events = next..next;
+    /// Passes on events.
+    fn pass(&mut self, lines: &[u8]) {
         if !lines.is_empty() {
             self.write(|progress| progress.lines(lines));
         }
@@ -237,8 +210,8 @@ impl Stream {
         };
     }
 
-    /// Sends a line that was kept, and ends in `rest`, where it belongs.
-    fn end_held(&mut self, rest: &[u8], is_event: bool) {
+    /// Sends a line that ends in `rest`, what was kept of it first, where it belongs.
+    fn end_line(&mut self, rest: &[u8], is_event: bool) {
         if !is_event {
             self.noise += 1;
         }

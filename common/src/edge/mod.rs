@@ -4,6 +4,7 @@ pub mod output;
 pub mod place;
 pub mod program;
 pub mod pump;
+pub mod replace;
 pub mod signals;
 pub mod spool;
 pub mod supervise;

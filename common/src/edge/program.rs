@@ -71,7 +71,12 @@ impl Question {
     /// When it cannot be started.
     pub fn ask(program: &Path, args: &[&str], removed_variables: &[OsString]) -> io::Result<Arc<Question>> {
         let mut command = Command::new(program);
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
         for name in removed_variables {
             command.env_remove(name);
         }

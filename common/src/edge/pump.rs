@@ -76,7 +76,8 @@ pub fn drain(pipe: OwnedFd, stop: &PipeReader, mut each: impl FnMut(&[u8])) -> i
 /// Waits until the pipe has something to say (true) or the stop is called (false). The stop comes first: behind it
 /// the pipe is taken by count, so a writer that never pauses cannot keep the pump going.
 fn wait(pipe: &File, stop: &PipeReader) -> io::Result<bool> {
-    let mut fds = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
+    let mut fds =
+        [PollFd::new(pipe.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
     loop {
         match poll(&mut fds, PollTimeout::NONE) {
             Err(Errno::EINTR) => {}
@@ -89,7 +90,9 @@ fn wait(pipe: &File, stop: &PipeReader) -> io::Result<bool> {
 fn read(pipe: &mut File, chunk: &mut [u8]) -> io::Result<Option<usize>> {
     match pipe.read(chunk) {
         Ok(count) => Ok(Some(count)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }

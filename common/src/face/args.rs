@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn a_usage_error_is_one_line() {
-        let rendered = "error: the following required arguments were not provided:\n  --result-file <P>\n\nUsage: x\n";
+        let rendered =
+            "error: the following required arguments were not provided:\n  --result-file <P>\n\nUsage: x\n";
         assert_eq!(
             first_paragraph(rendered),
             "the following required arguments were not provided: --result-file <P>"

@@ -18,7 +18,8 @@ pub fn block(text: &str) -> Cow<'_, str> {
 /// Whether `c` drives a terminal: C0, DEL, C1, and the bidirectional controls of Unicode (UAX 9, table 2: the
 /// marks, embeddings, overrides and isolates).
 fn drives(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn escape(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {

@@ -48,7 +48,8 @@ impl Cause {
     /// has a word in the message wins: a lost connection is often the wrapping of a more telling fault.
     pub fn named_in(message: &str) -> Option<Cause> {
         let message = message.to_lowercase();
-        let hit = |(_, phrases): &&(Cause, &[&str])| phrases.iter().any(|phrase| has_phrase(&message, phrase));
+        let hit =
+            |(_, phrases): &&(Cause, &[&str])| phrases.iter().any(|phrase| has_phrase(&message, phrase));
         PHRASES.iter().find(hit).map(|(cause, _)| *cause)
     }
 }
@@ -57,7 +58,15 @@ const PHRASES: [(Cause, &[&str]); 4] = [
     (Cause::Auth, &["401", "unauthorized", "not logged in", "please log in", "sign in", "invalid api key"]),
     (
         Cause::UsageLimit,
-        &["usage limit", "usage_limit_reached", "rate limit", "429", "too many requests", "quota", "insufficient_quota"],
+        &[
+            "usage limit",
+            "usage_limit_reached",
+            "rate limit",
+            "429",
+            "too many requests",
+            "quota",
+            "insufficient_quota",
+        ],
     ),
     (Cause::ContextFull, &["context window", "context length", "context_length_exceeded"]),
     (

@@ -126,7 +126,10 @@ mod tests {
         check(r#"{"type":"turn.started"}"#, Event::TurnStarted);
         check(r#"{"type":"turn.completed","usage":{"output_tokens":20}}"#, Event::TurnCompleted(Some(20)));
         check(r#"{"type":"turn.failed","error":{"message":"x"}}"#, Event::TurnFailed(Some("x")));
-        check(r#"{"type":"error","message":"Reconnecting... 1/2"}"#, Event::Error(Some("Reconnecting... 1/2")));
+        check(
+            r#"{"type":"error","message":"Reconnecting... 1/2"}"#,
+            Event::Error(Some("Reconnecting... 1/2")),
+        );
         check(
             r#"{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"ok"}}"#,
             Event::AgentMessage { text: "ok", whole: true },

@@ -45,7 +45,10 @@ mod tests {
     fn sentinels_have_their_keys_in_order() {
         let completed = |output_tokens| sentinel(&Sentinel::Completed { elapsed_seconds: 7, output_tokens });
         let failed = |reason, cause| sentinel(&Sentinel::Failed { reason, elapsed_seconds: 3, cause });
-        assert_eq!(completed(Some(20)), "{\"type\":\"handoff.completed\",\"elapsed_seconds\":7,\"output_tokens\":20}\n");
+        assert_eq!(
+            completed(Some(20)),
+            "{\"type\":\"handoff.completed\",\"elapsed_seconds\":7,\"output_tokens\":20}\n"
+        );
         assert_eq!(completed(None), "{\"type\":\"handoff.completed\",\"elapsed_seconds\":7}\n");
         assert_eq!(
             failed(Reason::Timeout, None),

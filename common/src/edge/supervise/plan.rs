@@ -139,7 +139,9 @@ impl<E: Copy> Plan<E> {
         match (self.state, happening) {
             (State::Over(..), _) => None,
             (_, Happening::Gone(exit)) => self.over(Some(exit), false),
-            (State::Clearing(exit, _) | State::Razing(exit, ..), Happening::Alone) => self.over(Some(exit), false),
+            (State::Clearing(exit, _) | State::Razing(exit, ..), Happening::Alone) => {
+                self.over(Some(exit), false)
+            }
             (State::Killed(..), Happening::Exited(exit)) => self.raze(exit, now),
             (_, Happening::Exited(exit)) => self.clear(exit, now),
             (State::Running, Happening::Tick) if due => self.cut(Cut::Timeout, now),
@@ -264,7 +266,12 @@ mod tests {
         assert_eq!(
             actions(
                 &mut plan,
-                &[(Happening::Exited(0), 500), (Happening::Tick, 600), (Happening::Tick, 700), (Happening::Tick, 705)]
+                &[
+                    (Happening::Exited(0), 500),
+                    (Happening::Tick, 600),
+                    (Happening::Tick, 700),
+                    (Happening::Tick, 705)
+                ]
             ),
             [Some(Action::TerminateLeftovers), None, Some(Action::Kill), Some(Action::Kill)]
         );

@@ -18,7 +18,13 @@ const NET: Duration = Duration::from_secs(5);
 
 /// Waits until the program with process number `pid`, started at `started`, and everything the run has started are
 /// gone, ending them when a limit or a notice says so.
-pub fn run(tree: &Tree, pid: i32, started: Instant, limits: Limits, notices: &Receiver<Notice>) -> Ended<Exit> {
+pub fn run(
+    tree: &Tree,
+    pid: i32,
+    started: Instant,
+    limits: Limits,
+    notices: &Receiver<Notice>,
+) -> Ended<Exit> {
     let mut run = Run { tree, pid, buried: false, razed: false, plan: Plan::new(limits) };
     loop {
         let now = started.elapsed();

@@ -107,7 +107,14 @@ mod tests {
 
     #[test]
     fn descendants_are_found_through_any_number_of_parents() {
-        let table = [process(1, 0), process(10, 1), process(11, 10), process(12, 11), process(20, 1), process(21, 20)];
+        let table = [
+            process(1, 0),
+            process(10, 1),
+            process(11, 10),
+            process(12, 11),
+            process(20, 1),
+            process(21, 20),
+        ];
         let mut pids: Vec<i32> = descend(10, &table, &HashSet::new()).iter().map(|p| p.pid).collect();
         pids.sort_unstable();
         assert_eq!(pids, [11, 12]);

@@ -1,0 +1,264 @@
+//! The wiring of one run: prepared, started, supervised, judged, delivered, told.
+
+use crate::answer::{self, Answer, Destination};
+use crate::args::{Config, Progress};
+use crate::check::{self, Refusal, refuse, refuse_path, why};
+use crate::command::{self, Known};
+use crate::ending::{Ending, Facts};
+use crate::patience::Patience;
+use crate::prepare::{self, Prepared};
+use crate::probe;
+use crate::report::{self, Details};
+use crate::stream::{Aside, Stream, Wiring, lock};
+use common::edge::output::{Existing, Output};
+use common::edge::pump::{self, Stop};
+use common::edge::signals;
+use common::edge::supervise::{self, Child, Ended, Exit, Limits, Spec, Tree};
+use common::face::exit::Status;
+use common::flow::record;
+use crossbeam_channel::{Receiver, bounded, unbounded};
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub ending: Ending,
+    /// Its answer.
+    pub answer: Answer,
+    /// The time since Codex started.
+    pub elapsed: Duration,
+}
+
+/// Runs Codex as `config` says, and tells how it went.
+pub fn run(config: Config) -> Result<Status, Refusal> {
+    let destination = config.outputs.result.clone().map_or(Destination::Stdout, Destination::File);
+    Ok(supervised(config, &destination)?.ending.status())
+}
+
+/// Prints what would be run.
+pub fn dry_run(mut config: Config) -> Result<Status, Refusal> {
+    let directory = check::existing_directory(&config)?;
+    let thread = prepare::thread(&config)?;
+    prepare::heed_options(&mut config)?;
+    let last_message = std::env::temp_dir().join("codex-launch-XXXXXX/last-message");
+    let known = Known { directory: &directory, last_message: &last_message, thread: thread.as_deref() };
+    let mut argv = vec![config.codex.to_string_lossy().into_owned()];
+    argv.extend(command::arguments(&config, &known).iter().map(|arg| arg.to_string_lossy().into_owned()));
+    let record = record::dry_run(&argv, &directory.to_string_lossy(), &probe::variables_to_remove(&config));
+    let written = Output::stdout().and_then(|mut stdout| stdout.bytes(record.as_bytes()));
+    written.map_err(|error| refuse(Status::IO, "stdout", why(&error)))?;
+    Ok(Status::DONE)
+}
+
+/// Runs Codex as `config` says, sends the answer to `destination`, and tells on stderr how it went.
+pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, Refusal> {
+    let (notify, notices) = unbounded();
+    signals::notify(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
+    let tree = Tree::new();
+    let (config, prepared) = prepare::prepare(config, &notices)?;
+    let folder = private_folder().map_err(|error| cannot_launch("temporary folder", &error))?;
+    let last_message = folder.path().join("last-message");
+    let (aside, progress) = open_outputs(&config)?;
+    let mut stream = Stream::new(Wiring {
+        progress,
+        aside: aside.clone(),
+        thread: prepared.thread.clone(),
+        session: config.outputs.session.clone(),
+        notices: notify,
+    });
+    let child = match Child::start(&spec(&config, &prepared, &last_message)) {
+        Ok(child) => child,
+        Err(error) => return Ok(not_started(&mut stream, &error)),
+    };
+    let started = child.started;
+    let limits = Limits { time: config.time, grace: config.kill_grace / 2 };
+    let threads =
+        Threads::start(child.stdin, child.stdout, child.stderr, prepared.prompt, stream, aside.clone())
+            .map_err(|error| cannot_launch("pipes", &error))?;
+    let ended = supervise::run(&tree, child.pid, started, limits, &notices);
+    let patience = Patience::new(&notices, ended.cut, config.kill_grace);
+    let stream = threads.finish(&patience)?;
+    let stderr = lock(&aside).tail();
+    let answer = Answer::of(&last_message, &stream.verdict, config.extra.output_schema.is_some());
+    let facts = Facts {
+        ended,
+        verdict: &stream.verdict,
+        answer: &answer,
+        stderr: &stderr,
+        decide: config.decide,
+        limit: config.time,
+    };
+    let ending = Ending::of(&facts);
+    let end = End { ending, answer, stream, aside, stderr, ended };
+    end.deliver(destination, started, &patience)
+}
+
+/// A run that is over, and of which nothing has been delivered yet.
+struct End {
+    ending: Ending,
+    answer: Answer,
+    stream: Stream,
+    aside: Arc<Mutex<Aside>>,
+    stderr: String,
+    ended: Ended<Exit>,
+}
+
+impl End {
+    /// Puts the answer in place, then writes the sentinel, then tells.
+    fn deliver(
+        self,
+        destination: &Destination,
+        started: std::time::Instant,
+        patience: &Patience<'_>,
+    ) -> Result<Outcome, Refusal> {
+        let End { ending, answer, mut stream, aside, stderr, ended } = self;
+        let mut lost = Vec::new();
+        lost.extend(stream.progress_error.take().map(|error| ("progress file", error)));
+        lost.extend(stream.session_error.take().map(|error| ("session file", error)));
+        lost.extend(lock(&aside).error.take().map(|error| ("stderr file", error)));
+        if let (Ending::Completed, Answer::Text(text)) = (&ending, &answer) {
+            let (text, destination) = (text.clone(), destination.clone());
+            let delivered = patience.wait("answer", move || answer::deliver(&text, &destination))?;
+            lost.extend(delivered.err().map(|error| ("answer", error)));
+        }
+        let ending = ending.unless_lost(!lost.is_empty());
+        let sentinel = ending.sentinel(started.elapsed().as_secs(), stream.verdict.output_tokens());
+        let line = record::sentinel(&sentinel);
+        let (stream, sealed) = patience.wait("sentinel", move || {
+            let sealed = stream.seal(&line);
+            (stream, sealed)
+        })?;
+        lost.extend(sealed.err().map(|error| ("sentinel", error)));
+        let ending = ending.unless_lost(!lost.is_empty());
+        let elapsed = started.elapsed();
+        let details = Details {
+            verdict: &stream.verdict,
+            stderr: &stderr,
+            noise: stream.noise,
+            lost: &lost,
+            left: ended.left,
+            elapsed,
+        };
+        report::tell(&ending, &details);
+        Ok(Outcome { ending, answer, elapsed })
+    }
+}
+
+fn cannot_launch(what: &str, error: &io::Error) -> Refusal {
+    refuse(Status::LAUNCHER, what, why(error))
+}
+
+fn private_folder() -> io::Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix("codex-launch-").permissions(Permissions::from_mode(0o700)).tempdir()
+}
+
+/// Opens what is written while the run lives, and removes an old answer, so that it cannot pass for this run's.
+fn open_outputs(config: &Config) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
+    let outputs = &config.outputs;
+    let stderr = match &outputs.stderr {
+        None => None,
+        Some(path) => Some(
+            Output::open(path, Existing::Emptied)
+                .map_err(|error| refuse_path("--stderr-file", path, &error))?,
+        ),
+    };
+    for (option, path) in [("--result-file", &outputs.result), ("--session-file", &outputs.session)] {
+        if let Some(path) = path {
+            remove_old(path).map_err(|error| refuse_path(option, path, &error))?;
+        }
+    }
+    let progress = match &outputs.progress {
+        None => None,
+        Some(Progress::Stdout) => Some(Output::stdout().map_err(|error| cannot_launch("stdout", &error))?),
+        Some(Progress::File(path)) => Some(open_progress(path, config.force)?),
+    };
+    Ok((Aside::new(stderr), progress))
+}
+
+fn open_progress(path: &Path, force: bool) -> Result<Output, Refusal> {
+    let existing = if force { Existing::Emptied } else { Existing::Refused };
+    Output::open(path, existing).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => check::not_empty(path),
+        _ => refuse_path("--progress-file", path, &error),
+    })
+}
+
+fn remove_old(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() => fs::remove_file(path),
+        _ => Ok(()),
+    }
+}
+
+fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
+    let known = Known { directory: &prepared.directory, last_message, thread: prepared.thread.as_deref() };
+    Spec {
+        program: prepared.codex.clone().into(),
+        args: command::arguments(config, &known),
+        removed_variables: config.removed_variables.iter().map(Into::into).collect(),
+    }
+}
+
+/// The end of a run whose program could not be started.
+fn not_started(stream: &mut Stream, error: &io::Error) -> Outcome {
+    let ending = Ending::not_started(&why(error));
+    let sealed = stream.seal(&record::sentinel(&ending.sentinel(0, None)));
+    let lost: Vec<_> = sealed.err().map(|error| ("sentinel", error)).into_iter().collect();
+    let elapsed = Duration::ZERO;
+    let details =
+        Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, left: false, elapsed };
+    report::tell(&ending, &details);
+    Outcome { ending, answer: Answer::Nothing, elapsed }
+}
+
+/// What feeds and drains Codex while it is supervised. Nothing here can hold the supervision up.
+struct Threads {
+    stop: Stop,
+    stream: Receiver<Stream>,
+    stderr: Receiver<()>,
+}
+
+impl Threads {
+    fn start(
+        stdin: OwnedFd,
+        stdout: OwnedFd,
+        stderr: OwnedFd,
+        prompt: Vec<u8>,
+        mut stream: Stream,
+        aside: Arc<Mutex<Aside>>,
+    ) -> io::Result<Threads> {
+        let stop = Stop::new()?;
+        let (stdout_stop, stderr_stop) = (stop.listener()?, stop.listener()?);
+        // A child that leaves before it has read its prompt has its reasons, and a status of its own.
+        thread::spawn(move || File::from(stdin).write_all(&prompt));
+        let (send_stream, receive_stream) = bounded(1);
+        thread::spawn(move || {
+            // A pipe that cannot be read has nothing more to say; the run is judged by what it said.
+            let _ = pump::drain(stdout, &stdout_stop, |chunk| stream.push(chunk));
+            stream.end();
+            send_stream.send(stream)
+        });
+        let (send_stderr, receive_stderr) = bounded(1);
+        thread::spawn(move || {
+            let _ = pump::drain(stderr, &stderr_stop, |chunk| lock(&aside).push(chunk));
+            send_stderr.send(())
+        });
+        Ok(Threads { stop, stream: receive_stream, stderr: receive_stderr })
+    }
+
+    /// Lets them take what is left in the pipes, and gives the stream back.
+    fn finish(self, patience: &Patience<'_>) -> Result<Stream, Refusal> {
+        self.stop.call();
+        let stream = patience.receive("progress file", &self.stream)?;
+        patience.receive("stderr file", &self.stderr)?;
+        Ok(stream)
+    }
+}

@@ -1,0 +1,67 @@
+//! What stderr is told at the end of a run.
+
+use crate::NAME;
+use crate::ending::{Ending, Failure};
+use common::face::say;
+use common::flow::verdict::Verdict;
+use std::io;
+use std::time::Duration;
+
+/// How much of a message is shown.
+const SHOWN: usize = 4000;
+
+/// What there is to tell beyond the ending.
+#[derive(Debug)]
+pub struct Details<'a> {
+    /// What the stream said.
+    pub verdict: &'a Verdict,
+    /// The end of stderr, noise included.
+    pub stderr: &'a str,
+    /// How many lines were noise.
+    pub noise: u64,
+    /// What could not be written, and why.
+    pub lost: &'a [(&'static str, io::Error)],
+    /// Whether a process did not die of KILL.
+    pub left: bool,
+    /// The time since Codex started.
+    pub elapsed: Duration,
+}
+
+/// Tells it: on failure the reason, the last message or failure that Codex reported and the end of its stderr; what
+/// else went wrong; and always, last, the time it took.
+pub fn tell(ending: &Ending, details: &Details<'_>) {
+    if let Ending::Failed(failure) = ending {
+        tell_failure(failure, details);
+    }
+    for (what, error) in details.lost {
+        say::line(NAME, &format!("{what}: write: {}", crate::check::why(error)));
+    }
+    match details.noise {
+        0 => {}
+        1 => say::line(NAME, "stdout: 1 line of codex was not an event"),
+        lines => say::line(NAME, &format!("stdout: {lines} lines of codex were not events")),
+    }
+    if details.left {
+        say::line(NAME, "leftovers: a process of the run did not die of KILL");
+    }
+    say::line(NAME, &format!("elapsed={}s", details.elapsed.as_secs()));
+}
+
+fn tell_failure(failure: &Failure, details: &Details<'_>) {
+    let cause = failure.cause.map_or(String::new(), |cause| format!(" ({})", cause.word()));
+    say::line(NAME, &format!("failed: {}{cause}", failure.words));
+    let last = details.verdict.failure().or(details.verdict.message().map(|message| message.text.as_str()));
+    if let Some(last) = last {
+        say::block(&format!("{NAME}: codex said last: {}", beginning(last)));
+    }
+    if !details.stderr.trim().is_empty() {
+        say::block(&format!("{NAME}: the end of codex's stderr:\n{}", details.stderr));
+    }
+}
+
+fn beginning(text: &str) -> String {
+    if text.len() <= SHOWN {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(SHOWN)])
+}

@@ -1,0 +1,56 @@
+//! Whether Codex is signed in, seen by one small run.
+
+use crate::answer::{Answer, Destination};
+use crate::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
+use crate::check::{Refusal, refuse, why};
+use crate::ending::Ending;
+use crate::launch;
+use common::edge::output::Output;
+use common::face::exit::Status;
+use common::face::safe;
+use common::flow::cause::Cause;
+use std::time::Duration;
+
+/// What is asked.
+const PROMPT: &str = "Reply with the single word: ok";
+
+/// How long that may take.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Runs it and prints how it went: status 0 when an answer came, 69 when Codex is not signed in, else as for a run.
+pub fn run(config: Config) -> Result<Status, Refusal> {
+    let outcome = launch::supervised(small(config), &Destination::Caller)?;
+    let status = match &outcome.ending {
+        Ending::Failed(failure) if failure.cause == Some(Cause::Auth) => Status::UNAVAILABLE,
+        ending => ending.status(),
+    };
+    let line = match (&outcome.answer, status) {
+        (Answer::Text(text), Status::DONE) => {
+            let text = String::from_utf8_lossy(text);
+            format!(
+                "signed in: codex answered \"{}\" in {}s",
+                safe::line(text.trim()),
+                outcome.elapsed.as_secs()
+            )
+        }
+        (_, Status::UNAVAILABLE) => "not signed in: the key or login was refused".to_owned(),
+        _ => "cannot tell: the run failed".to_owned(),
+    };
+    let written = Output::stdout().and_then(|mut stdout| stdout.bytes(format!("{line}\n").as_bytes()));
+    written.map_err(|error| refuse(Status::IO, "stdout", why(&error)))?;
+    Ok(status)
+}
+
+/// The run: nothing may be written, and neither the user's config nor a repository has a say in it.
+fn small(config: Config) -> Config {
+    Config {
+        rights: Rights::Sandbox(Sandbox::ReadOnly),
+        extra: Extra { ignore_user_config: true, ..Extra::default() },
+        may_leave_out: &["--ignore-user-config"],
+        skip_git_repo_check: true,
+        prompt: Prompt::Given(PROMPT),
+        outputs: Outputs::default(),
+        time: config.time.min(LIMIT),
+        ..config
+    }
+}

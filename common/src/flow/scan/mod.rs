@@ -1,0 +1,167 @@
+//! The scanner: one line in parts, a verdict and a few kept values out.
+//!
+//! It checks that a line is exactly one JSON object in valid UTF-8 (RFC 8259) and keeps the values at the wanted
+//! paths, up to a cap each; the rest is checked and passed over. It never needs the line in one piece, and takes
+//! memory for the kept values, the longest wanted key, and one bit a level of nesting.
+//!
+//! It differs from serde_json's `Value`, which judges it in the tests, in these points:
+//!
+//! - Of duplicate keys the first counts when the key is `id`, the last otherwise (serde_json: the last).
+//! - An unpaired surrogate escape is valid and becomes U+FFFD (serde_json: an error). RFC 8259 section 8.2 leaves
+//!   it open, and Codex cuts long outputs without regard for pairs.
+//! - Nesting is limited to [`DEPTH_LIMIT`] (serde_json: 127); deeper is malformed.
+//! - A number keeps its digits, however many, and has no range (serde_json: an error above the range of `f64`).
+//! - A BOM may begin the first line.
+
+mod finds;
+mod machine;
+mod nest;
+mod number;
+mod text;
+mod utf8;
+mod wants;
+
+use machine::{Ending, Machine};
+use utf8::Cut;
+
+pub use nest::DEPTH_LIMIT;
+
+/// A value to keep.
+#[derive(Debug, Clone, Copy)]
+pub struct Want {
+    /// The keys from the top of the line down to the value, one to three of them, none through an array.
+    pub path: &'static [&'static str],
+    /// How many bytes of decoded text (or of a number's digits) are kept; a longer text is cut at a character.
+    pub cap: usize,
+}
+
+/// What a line is.
+#[derive(Debug, Clone, Copy)]
+pub enum Scan<'a> {
+    /// Nothing but JSON white space (a CR before the LF is white space).
+    Blank,
+    /// One JSON object.
+    Object(Found<'a>),
+    /// Valid JSON text that is not an object.
+    NotObject,
+    /// Anything else.
+    Malformed,
+}
+
+/// A kept value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number as it was written; `None` when it was longer than the cap.
+    Number(Option<&'a str>),
+    /// A string, decoded; an unpaired surrogate escape is U+FFFD.
+    Text {
+        /// The text, or its beginning.
+        text: &'a str,
+        /// False when the cap cut it.
+        whole: bool,
+    },
+    /// An object; nothing of it is kept here.
+    Object,
+    /// An array; nothing of it is kept.
+    Array,
+}
+
+/// The kept values of one line, by their place in the table of wants.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'a> {
+    scanner: &'a Scanner,
+}
+
+impl<'a> Found<'a> {
+    /// The value of want number `want`; `None` when the line has no such key.
+    /// Of duplicate keys the first counts when the key is `id`, the last otherwise.
+    ///
+    /// # Panics
+    ///
+    /// When the table has no such want.
+    pub fn get(&self, want: usize) -> Option<Value<'a>> {
+        self.scanner.machine.finds().get(want)
+    }
+}
+
+/// The state of one line between its parts.
+#[derive(Debug)]
+pub struct Scanner {
+    machine: Machine,
+    cut: Cut,
+    /// True until the first line's first character, which may be a BOM.
+    may_be_bom: bool,
+    /// True from `finish` to the next call, while the answers of the line may still be read.
+    finished: bool,
+}
+
+impl Scanner {
+    /// A scanner that keeps the values of `wants`. The first line it is given may begin with a BOM.
+    ///
+    /// # Panics
+    ///
+    /// When a path has no key, more than three keys, or stands in the table twice, and when there are more than 64
+    /// different keys and beginnings of paths.
+    pub fn new(wants: &'static [Want]) -> Scanner {
+        Scanner { machine: Machine::new(wants), cut: Cut::default(), may_be_bom: true, finished: false }
+    }
+
+    /// Takes more of the current line: any bytes but LF.
+    pub fn push(&mut self, part: &[u8]) {
+        self.begin();
+        if self.machine.is_malformed() {
+            return;
+        }
+        let Some(chars) = self.cut.push(part) else {
+            self.machine.refuse();
+            return;
+        };
+        if let Some(first) = chars.first {
+            self.take(first.encode_utf8(&mut [0; 4]));
+        }
+        self.take(chars.rest);
+    }
+
+    fn take(&mut self, chars: &str) {
+        let mut rest = chars;
+        if self.may_be_bom && !chars.is_empty() {
+            self.may_be_bom = false;
+            rest = chars.strip_prefix('\u{feff}').unwrap_or(chars);
+        }
+        self.machine.push(rest);
+    }
+
+    /// Whether the current line can no longer become valid JSON, whatever follows.
+    pub fn is_malformed(&self) -> bool {
+        !self.finished && self.machine.is_malformed()
+    }
+
+    /// Ends the line; the next `push` or `finish` is about a new one.
+    pub fn finish(&mut self) -> Scan<'_> {
+        self.begin();
+        self.may_be_bom = false;
+        self.finished = true;
+        if self.cut.is_open() {
+            return Scan::Malformed;
+        }
+        match self.machine.ending() {
+            Ending::Blank => Scan::Blank,
+            Ending::Object => Scan::Object(Found { scanner: self }),
+            Ending::NotObject => Scan::NotObject,
+            Ending::Malformed => Scan::Malformed,
+        }
+    }
+
+    /// Forgets the line before, once a new one begins.
+    fn begin(&mut self) {
+        if self.finished {
+            self.finished = false;
+            self.machine.clear();
+            self.cut.clear();
+        }
+    }
+}
