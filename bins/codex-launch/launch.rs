@@ -244,12 +244,12 @@ impl Threads {
             // A pipe that cannot be read has nothing more to say; the run is judged by what it said.
             let _ = pump::drain(stdout, &stdout_stop, |chunk| stream.push(chunk));
             stream.end();
-            send_stream.send(stream)
+            let _ = send_stream.send(stream);
         });
         let (send_stderr, receive_stderr) = bounded(1);
         thread::spawn(move || {
             let _ = pump::drain(stderr, &stderr_stop, |chunk| lock(&aside).push(chunk));
-            send_stderr.send(())
+            let _ = send_stderr.send(());
         });
         Ok(Threads { stop, stream: receive_stream, stderr: receive_stderr })
     }

@@ -58,18 +58,13 @@ impl Run<'_> {
     /// Looks whether the program has ended and, if so, whether anything is left.
     fn look(&mut self, now: Duration) {
         let exit = self.tree.bury(self.pid);
-        match exit {
-            _ if self.plan.is_looking() => {
-                if self.is_alone() {
-                    self.step(Happening::Alone, now);
-                }
-            }
-            None => {}
-            Some(exit) => {
-                self.buried = self.tree.finds_descendants();
-                let happening = if self.is_alone() { Happening::Gone(exit) } else { Happening::Exited(exit) };
-                self.step(happening, now);
-            }
+        let looking = self.plan.is_looking();
+        if let (Some(exit), false) = (exit, looking) {
+            self.buried = self.tree.finds_descendants();
+            let happening = if self.is_alone() { Happening::Gone(exit) } else { Happening::Exited(exit) };
+            self.step(happening, now);
+        } else if looking && self.is_alone() {
+            self.step(Happening::Alone, now);
         }
     }
 
