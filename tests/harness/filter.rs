@@ -24,6 +24,7 @@ pub(crate) fn binary(name: &str) -> &'static Path {
     Path::new(match name {
         "codex-launch" => env!("CARGO_BIN_EXE_codex-launch"),
         "fake-codex" => env!("CARGO_BIN_EXE_fake-codex"),
+        "loopback-model" => env!("CARGO_BIN_EXE_loopback-model"),
         other => panic!("no binary is called {other:?}"),
     })
 }
