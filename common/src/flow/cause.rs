@@ -54,20 +54,13 @@ impl Cause {
     }
 }
 
+/// The wordings are those of 0.98.0, 0.156.1 and 0.171.0, as their HTTP and `response.failed` errors come out.
 const PHRASES: [(Cause, &[&str]); 4] = [
-    (Cause::Auth, &["401", "unauthorized", "not logged in", "please log in", "sign in", "invalid api key"]),
     (
-        Cause::UsageLimit,
-        &[
-            "usage limit",
-            "usage_limit_reached",
-            "rate limit",
-            "429",
-            "too many requests",
-            "quota",
-            "insufficient_quota",
-        ],
+        Cause::Auth,
+        &["401", "unauthorized", "not logged in", "please log in", "sign in", "missing environment variable"],
     ),
+    (Cause::UsageLimit, &["usage limit", "rate limit", "429", "too many requests", "quota"]),
     (Cause::ContextFull, &["context window", "context length", "context_length_exceeded"]),
     (
         Cause::Transport,
@@ -75,10 +68,11 @@ const PHRASES: [(Cause, &[&str]); 4] = [
             "stream disconnected",
             "reconnecting",
             "connection",
-            "error sending request",
             "network",
             "timed out",
-            "500",
+            "error sending request",
+            "high demand",
+            "at capacity",
             "502",
             "503",
             "504",
@@ -105,6 +99,10 @@ mod tests {
             ("unexpected status 401 Unauthorized: Incorrect API key provided, url: http://h/v1", Cause::Auth),
             ("Not logged in", Cause::Auth),
             ("Please log in again", Cause::Auth),
+            ("Missing environment variable: `X`.", Cause::Auth),
+            ("Quota exceeded. Check your plan and billing details.", Cause::UsageLimit),
+            ("We’re currently experiencing high demand, which may cause temporary errors.", Cause::Transport),
+            ("{\"error\":{\"code\":\"context_length_exceeded\"}}", Cause::ContextFull),
             ("You’ve hit your usage limit. Upgrade to Pro", Cause::UsageLimit),
             ("You've hit your usage limit", Cause::UsageLimit),
             ("exceeded retry limit, last status: 429 Too Many Requests", Cause::UsageLimit),
