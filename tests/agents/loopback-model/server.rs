@@ -182,7 +182,7 @@ impl<'a> Reply<'a> {
                 Step::Item(item) => {
                     // The history grows with every request of a thread, across processes and resumes too, where a
                     // counter of our own would begin again.
-                    let id = format!("item_{}_{}", self.history, self.items);
+                    let id = format!("model_{}_{}", self.history, self.items);
                     let item = answer::item(item, &self.offer, &id);
                     self.start()?;
                     self.event(&answer::item_done(self.items, item))?;
