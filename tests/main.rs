@@ -1,3 +1,5 @@
 //! The tests, by what they are about.
 
+mod fake_codex;
 mod harness;
+mod harness_itself;

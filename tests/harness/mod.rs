@@ -1,1 +1,10 @@
 //! The words that tests speak.
+
+pub(crate) mod filter;
+pub(crate) mod progress;
+pub(crate) mod ran;
+pub(crate) mod running;
+pub(crate) mod scratch;
+pub(crate) mod script;
+pub(crate) mod sweep;
+pub(crate) mod wait;

@@ -1,0 +1,91 @@
+//! Who is left of a run: the sweep.
+//!
+//! Each started filter gets a variable with a value of its own. The environment that /proc shows is the one that
+//! a process was started with, so all that a filter starts carries the mark, in whatever session and whoever its
+//! parent is. What was started with an environment made anew does not; tests of that ask for its process id.
+
+use std::fmt;
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::wait::{SOON, wait_until};
+
+/// The mark of one filter and of all that it started.
+pub(crate) struct TestId {
+    value: String,
+}
+
+impl TestId {
+    /// The variable.
+    pub(crate) const VARIABLE: &str = "CODEX_FILTERS_TEST_ID";
+
+    /// A mark that nobody has.
+    pub(crate) fn new() -> TestId {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        TestId { value: format!("{}-{next}", std::process::id()) }
+    }
+
+    /// The variable's value.
+    pub(crate) fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// All living processes with this mark. A zombie has no environment, so it is not one of them.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        let mark = format!("{}={}", TestId::VARIABLE, self.value);
+        let marked = |pid: i32| {
+            // What cannot be read has ended, or belongs to somebody else and is none of ours.
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+        };
+        let entries = fs::read_dir("/proc").expect("/proc").map(|entry| entry.expect("an entry of /proc"));
+        entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|pid| marked(*pid))
+            .map(Process::new)
+            .collect()
+    }
+
+    /// Kills them all, those too that are started meanwhile.
+    pub(crate) fn kill_all(&self) {
+        wait_until("all processes of the filter are killed", SOON, || {
+            let processes = self.processes();
+            for process in &processes {
+                // It may have ended by itself.
+                let _ = kill(process.pid, Signal::SIGKILL);
+            }
+            processes.is_empty()
+        });
+    }
+}
+
+/// Whether there is such a process, alive.
+pub(crate) fn is_alive(pid: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.is_some_and(|state| !state.trim_start().starts_with(['Z', 'X']))
+}
+
+/// A process, for a message.
+pub(crate) struct Process {
+    pid: Pid,
+    command: String,
+}
+
+impl Process {
+    fn new(pid: i32) -> Process {
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).replace('\0', " ");
+        Process { pid: Pid::from_raw(pid), command }
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.pid, self.command)
+    }
+}
