@@ -53,6 +53,12 @@ impl Script {
         lines.into_iter().fold(self, Script::line)
     }
 
+    /// All of another script.
+    pub(crate) fn append(mut self, other: &Script) -> Script {
+        self.text.extend_from_slice(&other.text);
+        self
+    }
+
     /// `thread.started`
     pub(crate) fn thread(self, id: &str) -> Script {
         self.line(format!(r#"{{"type":"thread.started","thread_id":{}}}"#, json!(id)))
