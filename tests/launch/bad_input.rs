@@ -1,10 +1,11 @@
 //! What is refused before anything is started: one line on stderr, and no file made.
 
+use std::ffi::OsStr;
 use std::fs::{create_dir, hard_link};
 use std::os::unix::fs::symlink;
 
-use super::bare;
-use crate::harness::filter::Filter;
+use super::{FILES, bare, over};
+use crate::harness::filter::{Filter, binary};
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::Script;
@@ -12,9 +13,20 @@ use crate::harness::script::Script;
 /// Asserts that a launch in `scratch` is refused with `status`.
 #[track_caller]
 fn refused(scratch: &Scratch, status: i32, prepare: impl FnOnce(Filter) -> Filter) -> Ran {
+    refused_over(binary("fake-codex"), scratch, status, prepare)
+}
+
+/// [`refused`], over another program.
+#[track_caller]
+fn refused_over(
+    codex: impl AsRef<OsStr>,
+    scratch: &Scratch,
+    status: i32,
+    prepare: impl FnOnce(Filter) -> Filter,
+) -> Ran {
     let other = Scratch::new();
-    let launcher = bare(scratch, &Script::good()).env("FAKE_CODEX_CALLS", other.path("calls"));
-    let launcher = launcher.env("TMPDIR", other.dir());
+    let launcher = over(codex, scratch, &Script::good());
+    let launcher = launcher.env("FAKE_CODEX_CALLS", other.path("calls")).env("TMPDIR", other.dir());
     let before = scratch.names();
     let ran = prepare(launcher).run();
     ran.exits(status).stdout_is("");
@@ -136,33 +148,29 @@ fn a_progress_file_that_is_not_empty_is_66() {
     let scratch = Scratch::git();
     scratch.write("p", "{}\n");
     scratch.write("r", "an old answer");
-    refused(&scratch, 66, |launcher| launcher.args(["--progress-file", "p", "--result-file", "r"]));
+    refused(&scratch, 66, |launcher| launcher.args(FILES));
     assert_eq!((scratch.text("p"), scratch.text("r")), ("{}\n".to_owned(), "an old answer".to_owned()));
 }
 
 #[test]
 fn an_input_that_cannot_be_read_is_66() {
-    for option in
-        ["--prompt-file", "--system-file", "--transcript", "--resume-from", "--output-schema", "--image"]
-    {
+    for option in ["--prompt-file", "--system-file", "--transcript", "--resume-from"] {
         refused_args(66, &[option, "no-such-file"]);
     }
 }
 
 #[test]
 fn a_missing_codex_is_69() {
-    refused_args(69, &["--codex", "/no/such/codex", "--progress-file", "p"]).stderr_has("/no/such/codex");
-    refused(&Scratch::git(), 69, |launcher| {
-        launcher.args(["--codex", "codex"]).env("PATH", "/no/such/folder")
-    });
+    let missing = "/no/such/codex";
+    refused_over(missing, &Scratch::git(), 69, |launcher| launcher.args(FILES)).stderr_has(missing);
+    let no_path = |launcher: Filter| launcher.args(FILES).env("PATH", "/no/such/folder");
+    refused_over("codex", &Scratch::git(), 69, no_path);
 }
 
 #[test]
 fn a_codex_that_is_not_signed_in_is_69() {
     let scratch = Scratch::git();
-    let ran = refused(&scratch, 69, |launcher| {
-        launcher.args(["--progress-file", "p", "--result-file", "r"]).env("FAKE_CODEX_LOGIN", "fail")
-    });
+    let ran = refused(&scratch, 69, |launcher| launcher.args(FILES).env("FAKE_CODEX_LOGIN", "fail"));
     ran.stderr_has("login");
 }
 
@@ -189,7 +197,7 @@ fn a_codex_that_is_too_old_is_69() {
 fn a_codex_that_cannot_be_executed_is_126() {
     let scratch = Scratch::git();
     scratch.write("codex", "#!/bin/sh\n");
-    refused(&scratch, 126, |launcher| launcher.args(["--codex", "./codex", "--progress-file", "p"]));
+    refused_over("./codex", &scratch, 126, |launcher| launcher.args(FILES));
 }
 
 #[test]

@@ -116,9 +116,12 @@ fn the_cause_is_in_the_last_failure_message() {
 fn words_in_items_and_answers_are_no_cause() {
     let script = Script::new().lines([T, S]).message("401 Unauthorized: please log in, usage limit");
     fails(&script.clone().turn_failed("x").exit(1), 1, "");
-    let (ran, progress) = run(&script.line(C));
+    let (ran, progress) = run(&script.clone().line(C));
     ran.exits(0);
     progress.completed();
+    // Nor are those in an item whose line was never ended, though it goes where stderr goes.
+    let fragment = r#"{"type":"item.completed","item":{"type":"command_execution","text":"401 Unauthorized"#;
+    fails(&Script::new().lines([T, S]).raw(fragment).exit(1), 1, "");
 }
 
 #[test]

@@ -197,15 +197,17 @@ fn an_empty_progress_file_is_taken_and_a_full_one_only_by_force() {
     progress(&scratch).failed(1, "").events_are([T]);
 }
 
-/// One message says that writing `name` failed, and the run went on to its answer.
+/// One message says that writing failed and why, and the run went on to its answer.
 #[track_caller]
-fn writing_failed(scratch: &Scratch, ran: &Ran, name: &str) {
+fn writing_failed(scratch: &Scratch, ran: &Ran, why: &str) {
     ran.exits(74);
-    let named = ran.stderr_lines().iter().filter(|line| line.contains(name)).count();
-    assert_eq!(named, 1, "{ran}");
+    let said = ran.stderr_lines().iter().filter(|line| line.contains(why)).count();
+    assert_eq!(said, 1, "{ran}");
     assert!(scratch.has("done"), "the run was not left in peace\n{ran}");
     assert_eq!(scratch.text("r"), "ok");
 }
+
+const NO_SPACE: &str = "no space left on device";
 
 /// A good run of many lines that comes to its end unless somebody ends it.
 fn long(scratch: &Scratch) -> Script {
@@ -217,7 +219,7 @@ fn l19_a_progress_file_on_a_full_device() {
     let scratch = Scratch::git();
     let launcher =
         bare(&scratch, &long(&scratch)).args(["--progress-file", "/dev/full", "--result-file", "r"]);
-    writing_failed(&scratch, &launcher.run(), "/dev/full");
+    writing_failed(&scratch, &launcher.run(), NO_SPACE);
 }
 
 #[test]
@@ -229,7 +231,7 @@ fn l19_a_progress_file_at_the_limit_of_file_sizes() {
         "-c",
         r#"set -o posix; ulimit -f 32; exec "$0" "$@""#,
     ]);
-    writing_failed(&scratch, &launcher.run(), "p");
+    writing_failed(&scratch, &launcher.run(), "file too large");
     let progress = progress(&scratch);
     progress.failed(74, "io");
     assert_eq!(progress.events[..2], [T, S]);
@@ -259,7 +261,7 @@ fn l19_a_progress_file_on_a_file_system_that_fills_up() {
         r#"mount -t tmpfs -o size=64k none small && { "$0" "$@"; status=$?; cp small/p p; exit $status; }"#;
     let launcher = bare(&scratch, &long(&scratch)).args(["--progress-file", "small/p", "--result-file", "r"]);
     let ran = launcher.under(&[own_mounts, &["sh", "-c", command]].concat()).run();
-    writing_failed(&scratch, &ran, "small/p");
+    writing_failed(&scratch, &ran, NO_SPACE);
     let progress = progress(&scratch);
     progress.failed(74, "io");
     assert_eq!(progress.events.len(), 2 + 65);
@@ -270,7 +272,7 @@ fn a_result_that_cannot_be_written() {
     let scratch = Scratch::git();
     let launcher =
         bare(&scratch, &Script::good()).args(["--progress-file", "p", "--result-file", "/dev/full"]);
-    launcher.run().exits(74).stderr_has("/dev/full");
+    launcher.run().exits(74).stderr_has(NO_SPACE);
     progress(&scratch).failed(74, "io");
 }
 
@@ -281,7 +283,7 @@ fn a_stderr_file_that_cannot_be_written() {
         Script::new().stderr("some text\n").lines([T, S]).flood("stderr", 100_000, "no-lf").lines([M, C]);
     let script = script.touch(&scratch.path("done"));
     let ran = launch(&scratch, &script).args(["--stderr-file", "/dev/full"]).run();
-    writing_failed(&scratch, &ran, "/dev/full");
+    writing_failed(&scratch, &ran, NO_SPACE);
     progress(&scratch).failed(74, "io").events_are([T, S, M, C]);
 }
 

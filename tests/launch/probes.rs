@@ -93,3 +93,13 @@ fn a_sign_in_is_verified_by_a_small_run() {
     verify(&Script::new().error(unauthorized).turn_failed(unauthorized).exit(1)).run().exits(69);
     verify(&Script::new().turn_failed("x").exit(1)).run().exits(1);
 }
+
+#[test]
+fn a_refusal_leaves_no_question_behind() {
+    // That nothing is left is asserted at each end; a question that was only just killed would not always be seen.
+    for _ in 0..30 {
+        let scratch = Scratch::git();
+        let launcher = launch(&scratch, &Script::good()).stdin("").env("FAKE_CODEX_LOGIN", "hang");
+        launcher.run().exits(64);
+    }
+}

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use super::{PROMPT, launch, progress, seconds};
+use super::{FILES, PROMPT, launch, over, progress, seconds};
 use crate::harness::filter::{binary, filter};
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
@@ -21,7 +21,7 @@ fn l22_a_program_that_is_not_executable() {
     let scratch = Scratch::git();
     let codex = scratch.write("codex", "#!/bin/sh\n");
     for codex in [codex.to_str().expect("text"), "./codex", "."] {
-        let ran = launch(&scratch, &Script::good()).args(["--codex", codex]).run();
+        let ran = over(codex, &scratch, &Script::good()).args(FILES).run();
         ran.exits(126);
         assert_eq!(ran.stderr_lines().len(), 1, "{ran}");
         assert!(!scratch.has("p"));
@@ -32,7 +32,7 @@ fn l22_a_program_that_is_not_executable() {
 fn l22_a_program_that_does_not_exist() {
     let scratch = Scratch::git();
     for codex in ["/no/such/codex", "./codex", "no-such-codex"] {
-        let ran = launch(&scratch, &Script::good()).args(["--codex", codex]).run();
+        let ran = over(codex, &scratch, &Script::good()).args(FILES).run();
         ran.exits(69).stderr_has(codex);
         assert_eq!(ran.stderr_lines().len(), 1, "{ran}");
         assert!(!scratch.has("p"));
@@ -47,7 +47,7 @@ fn a_program_that_fails_to_start_is_a_spawn() {
     let command = "printf '#!/no/such/interpreter\\n' > codex; chmod 755 codex";
     let made = Command::new("sh").args(["-c", command]).current_dir(scratch.dir()).status().expect("a shell");
     assert!(made.success());
-    let ran = launch(&scratch, &Script::good()).args(["--codex", "./codex", "--skip-auth-check"]).run();
+    let ran = over("./codex", &scratch, &Script::good()).args(FILES).arg("--skip-auth-check").run();
     ran.exits(126);
     progress(&scratch).failed(126, "spawn").events_are([]);
     assert!(!scratch.has("r"));
@@ -69,5 +69,5 @@ fn a_relative_program_is_found_from_where_the_launcher_is() {
     symlink(binary("fake-codex"), scratch.path("codex")).expect("a link");
     std::fs::create_dir(scratch.path("sub")).expect("a folder");
     let script = Script::new().lines([T, S, M, C]);
-    launch(&scratch, &script).args(["--codex", "./codex", "--cd", "sub"]).run().exits(0);
+    over("./codex", &scratch, &script).args(["--cd", "sub"]).run().exits(0);
 }

@@ -130,5 +130,6 @@ fn others_with_the_same_parent_are_left_alone() {
     wait_until("the sentinel is there", SOON, || scratch.text("p").contains("handoff."));
     assert!(is_alive(pid));
     kill(pid, Signal::SIGKILL).expect("ending what this test started");
+    wait_until("it is gone", SOON, || !is_alive(pid));
     running.end().exits(0);
 }
