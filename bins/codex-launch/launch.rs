@@ -1,10 +1,11 @@
 //! The wiring of one run: prepared, started, supervised, judged, delivered, told.
 
 use crate::answer::{self, Answer, Destination};
-use crate::args::{Config, Progress};
+use crate::args::{Config, Outputs, Progress};
 use crate::check::{self, Refusal, refuse, refuse_path, why};
 use crate::command::{self, Known};
 use crate::ending::{Ending, Facts};
+use crate::lost::Lost;
 use crate::patience::Patience;
 use crate::prepare::{self, Prepared};
 use crate::probe;
@@ -66,7 +67,10 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let (config, prepared) = prepare::prepare(config, &notices)?;
     let folder = private_folder().map_err(|error| cannot_launch("temporary folder", &error))?;
     let last_message = folder.path().join("last-message");
-    let (aside, progress) = open_outputs(&config)?;
+    // A named pipe is opened when its reader comes.
+    let (outputs, force) = (config.outputs.clone(), config.force);
+    let opened = prepare::unless_cancelled("outputs", &notices, move || open_outputs(&outputs, force))??;
+    let (aside, progress) = opened;
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
@@ -120,24 +124,24 @@ impl End {
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
         let End { ending, answer, mut stream, aside, stderr, ended } = self;
-        let mut lost = Vec::new();
-        lost.extend(stream.progress_error.take().map(|error| ("progress file", error)));
-        lost.extend(stream.session_error.take().map(|error| ("session file", error)));
-        lost.extend(lock(&aside).error.take().map(|error| ("stderr file", error)));
+        let mut lost = Lost::new();
+        lost.note("progress file", stream.progress_error.take());
+        lost.note("session file", stream.session_error.take());
+        lost.note("stderr file", lock(&aside).error.take());
         if let (Ending::Completed, Answer::Text(text)) = (&ending, &answer) {
             let (text, destination) = (text.clone(), destination.clone());
             let delivered = patience.wait("answer", move || answer::deliver(&text, &destination))?;
-            lost.extend(delivered.err().map(|error| ("answer", error)));
+            lost.note("answer", delivered.err());
         }
-        let ending = ending.unless_lost(!lost.is_empty());
+        let ending = ending.unless_lost(&lost);
         let sentinel = ending.sentinel(started.elapsed().as_secs(), stream.verdict.output_tokens());
         let line = record::sentinel(&sentinel);
         let (stream, sealed) = patience.wait("sentinel", move || {
             let sealed = stream.seal(&line);
             (stream, sealed)
         })?;
-        lost.extend(sealed.err().map(|error| ("sentinel", error)));
-        let ending = ending.unless_lost(!lost.is_empty());
+        lost.note("progress file", sealed.err());
+        let ending = ending.unless_lost(&lost);
         let elapsed = started.elapsed();
         let details = Details {
             verdict: &stream.verdict,
@@ -161,8 +165,7 @@ fn private_folder() -> io::Result<tempfile::TempDir> {
 }
 
 /// Opens what is written while the run lives, and removes an old answer, so that it cannot pass for this run's.
-fn open_outputs(config: &Config) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
-    let outputs = &config.outputs;
+fn open_outputs(outputs: &Outputs, force: bool) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
     let stderr = match &outputs.stderr {
         None => None,
         Some(path) => Some(
@@ -178,7 +181,7 @@ fn open_outputs(config: &Config) -> Result<(Arc<Mutex<Aside>>, Option<Output>), 
     let progress = match &outputs.progress {
         None => None,
         Some(Progress::Stdout) => Some(Output::stdout().map_err(|error| cannot_launch("stdout", &error))?),
-        Some(Progress::File(path)) => Some(open_progress(path, config.force)?),
+        Some(Progress::File(path)) => Some(open_progress(path, force)?),
     };
     Ok((Aside::new(stderr), progress))
 }
@@ -211,7 +214,8 @@ fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
 fn not_started(stream: &mut Stream, error: &io::Error) -> Outcome {
     let ending = Ending::not_started(&why(error));
     let sealed = stream.seal(&record::sentinel(&ending.sentinel(0, None)));
-    let lost: Vec<_> = sealed.err().map(|error| ("sentinel", error)).into_iter().collect();
+    let mut lost = Lost::new();
+    lost.note("progress file", sealed.err());
     let elapsed = Duration::ZERO;
     let details =
         Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, left: false, elapsed };
