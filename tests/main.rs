@@ -3,4 +3,6 @@
 mod fake_codex;
 mod harness;
 mod harness_itself;
+mod launch;
 mod loopback;
+mod readme;

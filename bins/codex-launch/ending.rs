@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::Decide;
+use crate::lost::Lost;
 use common::edge::supervise::{Cut, Ended, Exit};
 use common::face::exit::Status;
 use common::flow::cause::Cause;
@@ -88,12 +89,10 @@ impl Ending {
 
     /// This ending, or a failure when a file of the run could not be written. A run that failed has failed of its
     /// own reason.
-    pub fn unless_lost(self, lost: bool) -> Ending {
-        match self {
-            Ending::Completed if lost => {
-                error(Status::IO, Some(Cause::Io), "a file of the run could not be written")
-            }
-            ending => ending,
+    pub fn unless_lost(self, lost: &Lost) -> Ending {
+        match (self, lost.lines().next()) {
+            (Ending::Completed, Some(line)) => error(Status::IO, Some(Cause::Io), line),
+            (ending, _) => ending,
         }
     }
 
@@ -191,6 +190,12 @@ mod tests {
     const F: Event<'_> = Event::TurnFailed(Some("unexpected status 401 Unauthorized"));
     const E: Event<'_> = Event::Error(Some("Reconnecting... 2/5 (stream disconnected)"));
 
+    fn full() -> Lost {
+        let mut lost = Lost::new();
+        lost.note("progress file", Some(std::io::ErrorKind::StorageFull.into()));
+        lost
+    }
+
     /// Status and cause of a run of `events` that ended with `exit`; the answer is the text `ok` when there is a
     /// message.
     fn ending(events: &[Event<'_>], exit: Exit, decide: Decide) -> (u8, Option<&'static str>) {
@@ -258,7 +263,7 @@ mod tests {
                 decide: Decide::Stream,
                 limit: Duration::from_millis(1500),
             };
-            Ending::of(&facts).unless_lost(true)
+            Ending::of(&facts).unless_lost(&full())
         };
         let failed = |status, kind, cause, words: &str| {
             Ending::Failed(Failure { status, kind, cause, words: words.to_owned() })
@@ -281,7 +286,15 @@ mod tests {
 
     #[test]
     fn a_lost_file_fails_only_what_completed() {
-        assert_eq!(Ending::Completed.unless_lost(true).status(), Status::IO);
-        assert_eq!(Ending::Completed.unless_lost(false).status(), Status::DONE);
+        assert_eq!(
+            Ending::Completed.unless_lost(&full()),
+            Ending::Failed(Failure {
+                status: Status::IO,
+                kind: Kind::Error,
+                cause: Some(Cause::Io),
+                words: "progress file: write: no storage space".to_owned(),
+            })
+        );
+        assert_eq!(Ending::Completed.unless_lost(&Lost::new()), Ending::Completed);
     }
 }

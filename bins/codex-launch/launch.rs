@@ -1,19 +1,21 @@
 //! The wiring of one run: prepared, started, supervised, judged, delivered, told.
 
 use crate::answer::{self, Answer, Destination};
-use crate::args::{Config, Progress};
+use crate::args::{Config, Outputs, Progress};
 use crate::check::{self, Refusal, refuse, refuse_path, why};
 use crate::command::{self, Known};
 use crate::ending::{Ending, Facts};
+use crate::lost::Lost;
 use crate::patience::Patience;
 use crate::prepare::{self, Prepared};
 use crate::probe;
 use crate::report::{self, Details};
 use crate::stream::{Aside, Stream, Wiring, lock};
 use common::edge::output::{Existing, Output};
+use common::edge::place::{self, Making, Standing};
 use common::edge::pump::{self, Stop};
-use common::edge::signals;
-use common::edge::supervise::{self, Child, Ended, Exit, Limits, Spec, Tree};
+use common::edge::signals::{self, Notice};
+use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
 use common::flow::record;
 use crossbeam_channel::{Receiver, bounded, unbounded};
@@ -63,10 +65,10 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let (notify, notices) = unbounded();
     signals::notify(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
-    let (config, prepared) = prepare::prepare(config, &notices)?;
+    let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
     let folder = private_folder().map_err(|error| cannot_launch("temporary folder", &error))?;
     let last_message = folder.path().join("last-message");
-    let (aside, progress) = open_outputs(&config)?;
+    let (aside, progress) = open_outputs(&config.outputs, config.force, &notices)?;
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
@@ -83,10 +85,12 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let threads =
         Threads::start(child.stdin, child.stdout, child.stderr, prepared.prompt, stream, aside.clone())
             .map_err(|error| cannot_launch("pipes", &error))?;
-    let ended = supervise::run(&tree, child.pid, started, limits, &notices);
+    let mut ended = supervise::run(&tree, child.pid, started, limits, &notices);
     let patience = Patience::new(&notices, ended.cut, config.kill_grace);
     let stream = threads.finish(&patience)?;
-    let stderr = lock(&aside).tail();
+    // A Codex that ends at once can be gone before it is told to end.
+    ended.cut = ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
+    let (shown, stderr) = lock(&aside).tails();
     let answer = Answer::of(&last_message, &stream.verdict, config.extra.output_schema.is_some());
     let facts = Facts {
         ended,
@@ -97,7 +101,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
         limit: config.time,
     };
     let ending = Ending::of(&facts);
-    let end = End { ending, answer, stream, aside, stderr, ended };
+    let end = End { ending, answer, stream, aside, shown, ended };
     end.deliver(destination, started, &patience)
 }
 
@@ -107,7 +111,8 @@ struct End {
     answer: Answer,
     stream: Stream,
     aside: Arc<Mutex<Aside>>,
-    stderr: String,
+    /// The end of stderr, noise included.
+    shown: String,
     ended: Ended<Exit>,
 }
 
@@ -119,29 +124,29 @@ impl End {
         started: std::time::Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { ending, answer, mut stream, aside, stderr, ended } = self;
-        let mut lost = Vec::new();
-        lost.extend(stream.progress_error.take().map(|error| ("progress file", error)));
-        lost.extend(stream.session_error.take().map(|error| ("session file", error)));
-        lost.extend(lock(&aside).error.take().map(|error| ("stderr file", error)));
+        let End { ending, answer, mut stream, aside, shown, ended } = self;
+        let mut lost = Lost::new();
+        lost.note("progress file", stream.progress_error.take());
+        lost.note("session file", stream.session_error.take());
+        lost.note("stderr file", lock(&aside).error.take());
         if let (Ending::Completed, Answer::Text(text)) = (&ending, &answer) {
             let (text, destination) = (text.clone(), destination.clone());
             let delivered = patience.wait("answer", move || answer::deliver(&text, &destination))?;
-            lost.extend(delivered.err().map(|error| ("answer", error)));
+            lost.note("answer", delivered.err());
         }
-        let ending = ending.unless_lost(!lost.is_empty());
+        let ending = ending.unless_lost(&lost);
         let sentinel = ending.sentinel(started.elapsed().as_secs(), stream.verdict.output_tokens());
         let line = record::sentinel(&sentinel);
         let (stream, sealed) = patience.wait("sentinel", move || {
             let sealed = stream.seal(&line);
             (stream, sealed)
         })?;
-        lost.extend(sealed.err().map(|error| ("sentinel", error)));
-        let ending = ending.unless_lost(!lost.is_empty());
+        lost.note("progress file", sealed.err());
+        let ending = ending.unless_lost(&lost);
         let elapsed = started.elapsed();
         let details = Details {
             verdict: &stream.verdict,
-            stderr: &stderr,
+            stderr: &shown,
             noise: stream.noise,
             lost: &lost,
             left: ended.left,
@@ -161,34 +166,43 @@ fn private_folder() -> io::Result<tempfile::TempDir> {
 }
 
 /// Opens what is written while the run lives, and removes an old answer, so that it cannot pass for this run's.
-fn open_outputs(config: &Config) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
-    let outputs = &config.outputs;
+fn open_outputs(
+    outputs: &Outputs,
+    force: bool,
+    notices: &Receiver<Notice>,
+) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
+    let open = |option: &str, path: &Path, existing: Existing| {
+        open(path, existing, notices)?.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => check::not_empty(path),
+            _ => refuse_path(option, path, &error),
+        })
+    };
     let stderr = match &outputs.stderr {
         None => None,
-        Some(path) => Some(
-            Output::open(path, Existing::Emptied)
-                .map_err(|error| refuse_path("--stderr-file", path, &error))?,
-        ),
+        Some(path) => Some(open("--stderr-file", path, Existing::Emptied)?),
     };
     for (option, path) in [("--result-file", &outputs.result), ("--session-file", &outputs.session)] {
         if let Some(path) = path {
             remove_old(path).map_err(|error| refuse_path(option, path, &error))?;
         }
     }
+    let existing = if force { Existing::Emptied } else { Existing::Refused };
     let progress = match &outputs.progress {
         None => None,
         Some(Progress::Stdout) => Some(Output::stdout().map_err(|error| cannot_launch("stdout", &error))?),
-        Some(Progress::File(path)) => Some(open_progress(path, config.force)?),
+        Some(Progress::File(path)) => Some(open("--progress-file", path, existing)?),
     };
     Ok((Aside::new(stderr), progress))
 }
 
-fn open_progress(path: &Path, force: bool) -> Result<Output, Refusal> {
-    let existing = if force { Existing::Emptied } else { Existing::Refused };
-    Output::open(path, existing).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => check::not_empty(path),
-        _ => refuse_path("--progress-file", path, &error),
-    })
+/// Opens one output. A named pipe opens when its reader comes, and the user may cancel meanwhile; a file is opened
+/// here and now, so that none is ever made by a launch that was cancelled before it.
+fn open(path: &Path, existing: Existing, notices: &Receiver<Notice>) -> Result<io::Result<Output>, Refusal> {
+    if !matches!(place::look(path, Making::InPlace), Ok(Standing::Special)) {
+        return Ok(Output::open(path, existing));
+    }
+    let path = path.to_owned();
+    prepare::unless_cancelled("outputs", notices, move || Output::open(&path, existing))
 }
 
 fn remove_old(path: &Path) -> io::Result<()> {
@@ -211,7 +225,8 @@ fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
 fn not_started(stream: &mut Stream, error: &io::Error) -> Outcome {
     let ending = Ending::not_started(&why(error));
     let sealed = stream.seal(&record::sentinel(&ending.sentinel(0, None)));
-    let lost: Vec<_> = sealed.err().map(|error| ("sentinel", error)).into_iter().collect();
+    let mut lost = Lost::new();
+    lost.note("progress file", sealed.err());
     let elapsed = Duration::ZERO;
     let details =
         Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, left: false, elapsed };
@@ -248,7 +263,7 @@ impl Threads {
         });
         let (send_stderr, receive_stderr) = bounded(1);
         thread::spawn(move || {
-            let _ = pump::drain(stderr, &stderr_stop, |chunk| lock(&aside).push(chunk));
+            let _ = pump::drain(stderr, &stderr_stop, |chunk| lock(&aside).stderr(chunk));
             let _ = send_stderr.send(());
         });
         Ok(Threads { stop, stream: receive_stream, stderr: receive_stderr })

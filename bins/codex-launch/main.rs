@@ -10,6 +10,7 @@ mod check;
 mod command;
 mod ending;
 mod launch;
+mod lost;
 mod patience;
 mod prepare;
 mod probe;

@@ -9,7 +9,7 @@ use common::edge::program::{Answer, Question};
 use common::edge::signals::Notice;
 use common::face::exit::Status;
 use common::face::say;
-use crossbeam_channel::{Receiver, Sender, after, select, unbounded};
+use crossbeam_channel::{Receiver, Sender, after, bounded, select, unbounded};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,18 +35,20 @@ pub struct Prepared {
 /// Prepares a launch, or says why there is none. Options that this Codex does not need are gone from the config.
 ///
 /// What is wrong is said in the order of the checks, whatever was known first: the prompt, the directory, the
-/// outputs, Codex, its sign-in, its options.
+/// inputs, the outputs, Codex, its sign-in, its options.
 pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config, Prepared), Refusal> {
     check::paths_differ(&config)?;
     let thread = thread(&config)?;
     let codex = check::codex(&config);
-    let prompt = read_prompt(&config);
+    let source = config.prompt.clone();
+    let prompt = in_background(move || prompt::read(&source));
     let mut questions = match &codex {
         Ok(codex) => Questions::ask(codex, &config),
         Err(_) => Ok(Questions::none()),
     };
-    let prompt = receive(&prompt, notices)??;
+    let prompt = receive("prompt", &prompt, notices)??;
     let directory = check::directory(&config)?;
+    check::inputs_can_be_read(&config)?;
     check::outputs_can_be_made(&config)?;
     let codex = codex?;
     if let Ok(questions) = &mut questions {
@@ -80,18 +82,25 @@ fn say_left_out(lines: Vec<String>) {
     lines.iter().for_each(|line| say::line(NAME, line));
 }
 
-/// Reads the prompt in a thread: who sends it may take long, and the user may cancel meanwhile.
-fn read_prompt(config: &Config) -> Receiver<Result<Vec<u8>, Refusal>> {
-    let (send, receive) = unbounded();
-    let source = config.prompt.clone();
-    thread::spawn(move || send.send(prompt::read(&source)));
+/// Does `work`, which may wait long for `what`, unless the user cancels meanwhile.
+pub fn unless_cancelled<T: Send + 'static>(
+    what: &str,
+    notices: &Receiver<Notice>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    receive(what, &in_background(work), notices)
+}
+
+fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (send, receive) = bounded(1);
+    thread::spawn(move || send.send(work()));
     receive
 }
 
-fn receive<T>(source: &Receiver<T>, notices: &Receiver<Notice>) -> Result<T, Refusal> {
+fn receive<T>(what: &str, source: &Receiver<T>, notices: &Receiver<Notice>) -> Result<T, Refusal> {
     loop {
         select! {
-            recv(source) -> thing => return thing.map_err(|_| refuse(Status::LAUNCHER, "prompt", "the reader died")),
+            recv(source) -> thing => return thing.map_err(|_| refuse(Status::LAUNCHER, what, "its thread died")),
             recv(notices) -> notice => cancelled(notice.ok())?,
         }
     }
@@ -122,7 +131,7 @@ impl Questions {
         let (send, answers) = unbounded();
         let mut questions = Questions { asked: Vec::new(), probes: probe::needed(config), answers };
         for &probe in &questions.probes {
-            let question = probe.ask(codex, config)?;
+            let question = Arc::new(probe.ask(codex, config)?);
             questions.asked.push(question.clone());
             let send: Sender<_> = send.clone();
             thread::spawn(move || send.send((probe, question.answer())));

@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 /// A question to Codex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +27,7 @@ impl Probe {
     }
 
     /// Asks it.
-    pub fn ask(self, codex: &Path, config: &Config) -> Result<Arc<Question>, Refusal> {
+    pub fn ask(self, codex: &Path, config: &Config) -> Result<Question, Refusal> {
         let removed: Vec<OsString> = config.removed_variables.iter().map(OsString::from).collect();
         Question::ask(codex, self.args(), &removed).map_err(|error| {
             refuse(

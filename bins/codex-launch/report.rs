@@ -2,9 +2,10 @@
 
 use crate::NAME;
 use crate::ending::{Ending, Failure};
+use crate::lost::Lost;
 use common::face::say;
+use common::flow::cause::Cause;
 use common::flow::verdict::Verdict;
-use std::io;
 use std::time::Duration;
 
 /// How much of a message is shown.
@@ -20,7 +21,7 @@ pub struct Details<'a> {
     /// How many lines were noise.
     pub noise: u64,
     /// What could not be written, and why.
-    pub lost: &'a [(&'static str, io::Error)],
+    pub lost: &'a Lost,
     /// Whether a process did not die of KILL.
     pub left: bool,
     /// The time since Codex started.
@@ -33,9 +34,8 @@ pub fn tell(ending: &Ending, details: &Details<'_>) {
     if let Ending::Failed(failure) = ending {
         tell_failure(failure, details);
     }
-    for (what, error) in details.lost {
-        say::line(NAME, &format!("{what}: write: {}", crate::check::why(error)));
-    }
+    let told = matches!(ending, Ending::Failed(Failure { cause: Some(Cause::Io), .. }));
+    details.lost.lines().skip(usize::from(told)).for_each(|line| say::line(NAME, line));
     match details.noise {
         0 => {}
         1 => say::line(NAME, "stdout: 1 line of codex was not an event"),

@@ -52,6 +52,12 @@ impl Progress {
         self.is("handoff.failed", &"error".into(), &rc.into(), &cause)
     }
 
+    /// The run failed with status `rc`, of whatever cause.
+    #[track_caller]
+    pub(crate) fn failed_with(&self, rc: i32) -> &Progress {
+        self.is("handoff.failed", &"error".into(), &rc.into(), &self.value["cause"])
+    }
+
     /// The run failed for this reason, which is not `error`.
     #[track_caller]
     pub(crate) fn failed_by(&self, reason: &str) -> &Progress {

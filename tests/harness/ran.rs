@@ -69,6 +69,13 @@ impl Ran {
         self
     }
 
+    /// Its stdout has this text nowhere.
+    #[track_caller]
+    pub(crate) fn stdout_lacks(&self, text: &str) -> &Ran {
+        assert!(!self.stdout_text().contains(text), "stdout has {text:?}\n{self}");
+        self
+    }
+
     /// It took at least `least` and less than `most`.
     #[track_caller]
     pub(crate) fn took(&self, least: Duration, most: Duration) -> &Ran {

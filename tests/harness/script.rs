@@ -1,5 +1,6 @@
 //! What `fake-codex` is to do; its module says what the steps are.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -19,10 +20,16 @@ pub(crate) const C: &str =
 /// `turn.failed` with the message `x`.
 pub(crate) const F: &str = r#"{"type":"turn.failed","error":{"message":"x"}}"#;
 
-/// A script under construction.
+/// A script under construction. It is shown as it is written.
 #[derive(Clone, Default)]
 pub(crate) struct Script {
     text: Vec<u8>,
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.text))
+    }
 }
 
 impl Script {
@@ -51,6 +58,12 @@ impl Script {
     /// Lines on stdout.
     pub(crate) fn lines<'a>(self, lines: impl IntoIterator<Item = &'a str>) -> Script {
         lines.into_iter().fold(self, Script::line)
+    }
+
+    /// All of another script.
+    pub(crate) fn append(mut self, other: &Script) -> Script {
+        self.text.extend_from_slice(&other.text);
+        self
     }
 
     /// `thread.started`

@@ -1,13 +1,14 @@
 //! Finding a program before it is run, and asking it short questions.
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::{AccessFlags, Pid, access};
+use crate::sys::process;
+use nix::sys::signal::Signal;
+use nix::unistd::{AccessFlags, access};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much of an answer is kept.
 const ANSWER: u64 = 256 * 1024;
@@ -61,7 +62,10 @@ pub struct Answer {
 /// A question that is being asked: a program running with no input, in a process group of its own.
 #[derive(Debug)]
 pub struct Question {
-    child: Mutex<Child>,
+    pid: i32,
+    /// The program until it is buried; from then on its number may be another's.
+    child: Mutex<Option<Child>>,
+    output: Mutex<Option<(ChildStdout, ChildStderr)>>,
 }
 
 impl Question {
@@ -69,7 +73,7 @@ impl Question {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn ask(program: &Path, args: &[&str], removed_variables: &[OsString]) -> io::Result<Arc<Question>> {
+    pub fn ask(program: &Path, args: &[&str], removed_variables: &[OsString]) -> io::Result<Question> {
         let mut command = Command::new(program);
         command
             .args(args)
@@ -80,45 +84,47 @@ impl Question {
         for name in removed_variables {
             command.env_remove(name);
         }
-        Ok(Arc::new(Question { child: Mutex::new(command.spawn()?) }))
+        let mut child = command.spawn()?;
+        let output = child.stdout.take().zip(child.stderr.take());
+        let pid = child.id().cast_signed();
+        Ok(Question { pid, child: Mutex::new(Some(child)), output: Mutex::new(output) })
     }
 
-    /// Waits for the answer.
+    /// Waits for the answer; to be called once.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn answer(&self) -> io::Result<Answer> {
-        let (out, err) = {
-            let mut child = self.lock();
-            (child.stdout.take(), child.stderr.take())
-        };
+        let Some((out, err)) = lock(&self.output).take() else { return Err(io::ErrorKind::NotFound.into()) };
         let reader = std::thread::spawn(move || read(err));
         let mut bytes = read(out)?;
         bytes.extend(reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader died")))?);
-        let well = self.lock().wait()?.success();
-        Ok(Answer { well, text: String::from_utf8_lossy(&bytes).into_owned() })
-    }
-
-    /// Ends the program and its group; it is not buried, so the group's number is still its own.
-    pub fn end(&self) {
-        if let Ok(mut child) = self.child.try_lock()
-            && matches!(child.try_wait(), Ok(None))
-        {
-            let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+        // Waited for without the lock, so that `end` is never held up.
+        let exit = process::wait(self.pid);
+        if let Some(mut child) = lock(&self.child).take() {
+            child.wait()?;
         }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Answer { well: exit == Some(process::Exit::Code(0)), text })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends the program and its group, unless it has ended and was buried, and waits until it is gone.
+    pub fn end(&self) {
+        if lock(&self.child).is_some() {
+            process::signal_group(self.pid, Signal::SIGKILL);
+        }
+        process::wait(self.pid);
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Reads to the end, keeping the first part: who writes more is not held up.
-fn read(pipe: Option<impl Read>) -> io::Result<Vec<u8>> {
+fn read(mut pipe: impl Read) -> io::Result<Vec<u8>> {
     let mut kept = Vec::new();
-    if let Some(mut pipe) = pipe {
-        pipe.by_ref().take(ANSWER).read_to_end(&mut kept)?;
-        io::copy(&mut pipe, &mut io::sink())?;
-    }
+    pipe.by_ref().take(ANSWER).read_to_end(&mut kept)?;
+    io::copy(&mut pipe, &mut io::sink())?;
     Ok(kept)
 }

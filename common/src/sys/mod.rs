@@ -4,14 +4,7 @@
 //! goes on without it.
 #![allow(unsafe_code)]
 
+pub(crate) mod descent;
 pub(crate) mod descriptor;
 pub(crate) mod disposition;
 pub(crate) mod process;
-
-#[cfg(target_os = "linux")]
-#[path = "descent_linux.rs"]
-pub(crate) mod descent;
-
-#[cfg(not(target_os = "linux"))]
-#[path = "descent_portable.rs"]
-pub(crate) mod descent;

@@ -1,5 +1,6 @@
 //! Starting, ending and burying child processes.
 
+use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -48,7 +49,7 @@ pub(crate) fn reap_any() -> Reaped {
         // nix's waitpid is not used: it gives an error for a child killed by a real-time signal.
         match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
             0 => return Reaped::NoneDead,
-            -1 if nix::errno::Errno::last() == nix::errno::Errno::EINTR => {}
+            -1 if Errno::last() == Errno::EINTR => {}
             -1 => return Reaped::NoChildren,
             pid => return Reaped::Child(pid, exit_of(status)),
         }
@@ -57,19 +58,32 @@ pub(crate) fn reap_any() -> Reaped {
 
 /// How `child` ended, if it did; it is not buried, so its number and its group's stay its own.
 pub(crate) fn peek(child: i32) -> Option<Exit> {
+    look(child, libc::WNOHANG)
+}
+
+/// Waits until `child` has ended; it is not buried. `None` when it is no child of this process.
+pub(crate) fn wait(child: i32) -> Option<Exit> {
+    look(child, 0)
+}
+
+fn look(child: i32, flags: i32) -> Option<Exit> {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: waitid writes one siginfo_t, zeroed before so that "nothing yet" reads as pid 0; si_pid and si_status
-    // are the members that waitid fills.
-    unsafe {
-        if libc::waitid(libc::P_PID, child.cast_unsigned(), info.as_mut_ptr(), flags) != 0 {
-            return None;
+    let flags = libc::WEXITED | libc::WNOWAIT | flags;
+    loop {
+        // SAFETY: waitid writes one siginfo_t, zeroed before so that "nothing yet" reads as pid 0; si_pid and
+        // si_status are the members that waitid fills.
+        unsafe {
+            if libc::waitid(libc::P_PID, child.cast_unsigned(), info.as_mut_ptr(), flags) == 0 {
+                let info = info.assume_init();
+                return match (info.si_pid(), info.si_code) {
+                    (0, _) => None,
+                    (_, libc::CLD_EXITED) => Some(Exit::Code(info.si_status())),
+                    _ => Some(Exit::Signal(info.si_status())),
+                };
+            }
         }
-        let info = info.assume_init();
-        match (info.si_pid(), info.si_code) {
-            (0, _) => None,
-            (_, libc::CLD_EXITED) => Some(Exit::Code(info.si_status())),
-            _ => Some(Exit::Signal(info.si_status())),
+        if Errno::last() != Errno::EINTR {
+            return None;
         }
     }
 }

@@ -4,14 +4,21 @@
 //! (measured with 0.156.1 and 0.171.0). So on Linux this process adopts orphans, and every process of the run stays
 //! its descendant for as long as it lives: parent links lead to each of them. Elsewhere there is the group alone.
 
-use crate::sys::descent::{self, Process};
+use crate::sys::descent::{self, Descent, Process};
 use crate::sys::process::{self, Exit, Reaped};
 use nix::sys::signal::Signal;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// How long [`Tree::raze`] goes on: most processes die of KILL at once, and one that the kernel holds is not waited
+/// for longer than two seconds.
+const RAZE_LOOKS: u32 = 1000;
+const RAZE_PAUSE: Duration = Duration::from_millis(2);
 
 /// The processes of one run.
 #[derive(Debug)]
 pub struct Tree {
+    descent: &'static dyn Descent,
     /// Whether descendants can be found; else only the program's group is known.
     finds_descendants: bool,
     /// The children that were there before: a shell that became this program with `exec` may have left some
@@ -22,13 +29,14 @@ pub struct Tree {
 impl Tree {
     /// To be called before the first process of the run is started.
     pub fn new() -> Tree {
-        let finds_descendants = descent::adopt_orphans();
+        let descent = descent::here();
+        let finds_descendants = descent.adopt_orphans();
         let me = std::process::id().cast_signed();
         let strangers = match finds_descendants.then(process::reap_any) {
             None | Some(Reaped::NoChildren) => HashSet::new(),
-            Some(_) => descent::table().iter().filter(|p| p.parent == me).map(|p| (p.pid, p.start)).collect(),
+            Some(_) => descent.table().iter().filter(|p| p.parent == me).map(|p| (p.pid, p.start)).collect(),
         };
-        Tree { finds_descendants, strangers }
+        Tree { descent, finds_descendants, strangers }
     }
 
     /// Buries the dead, and says how `program` ended if it is among them. Where only the group is known, `program`
@@ -54,7 +62,18 @@ impl Tree {
     /// Sends `signal` to every living process of the run.
     pub(super) fn signal_all(&self, signal: Signal) {
         for process in self.descendants() {
-            descent::signal(&process, signal);
+            self.descent.signal(&process, signal);
+        }
+    }
+
+    /// Ends every process that descends from this one, where nothing was launched yet and nothing is to be saved.
+    pub fn raze(&self) {
+        for _ in 0..RAZE_LOOKS {
+            if !self.finds_descendants || self.is_alone() {
+                return;
+            }
+            self.signal_all(Signal::SIGKILL);
+            std::thread::sleep(RAZE_PAUSE);
         }
     }
 
@@ -67,7 +86,7 @@ impl Tree {
         if !self.finds_descendants {
             return Vec::new();
         }
-        descend(std::process::id().cast_signed(), &descent::table(), &self.strangers)
+        descend(std::process::id().cast_signed(), &self.descent.table(), &self.strangers)
     }
 }
 

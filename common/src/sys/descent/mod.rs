@@ -1,0 +1,44 @@
+//! Who descends from whom, and signals to one process: what a platform knows of it.
+
+#[cfg(target_os = "linux")]
+mod linux;
+mod portable;
+
+use nix::sys::signal::Signal;
+use std::fmt::Debug;
+
+/// A process as the kernel shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// Its number.
+    pub(crate) pid: i32,
+    /// Its parent's number.
+    pub(crate) parent: i32,
+    /// When it started, in the kernel's own unit. Number and start together name a process for good.
+    pub(crate) start: u64,
+    /// Whether it is dead and not yet buried.
+    pub(crate) zombie: bool,
+}
+
+/// What a platform can tell and do.
+pub(crate) trait Descent: Debug + Sync {
+    /// Makes this process the one that orphans among its descendants are given to. False when that is not to be had
+    /// here, or when processes cannot be listed; then the other two do nothing.
+    fn adopt_orphans(&self) -> bool;
+
+    /// Every process there is. One that ends meanwhile may be missing.
+    fn table(&self) -> Vec<Process>;
+
+    /// Sends `signal` to `process` and to no other, even when its number was given away since it was listed.
+    fn signal(&self, process: &Process, signal: Signal);
+}
+
+/// What there is on this platform. The variable CODEX_FILTERS_PORTABLE, set to anything, stands for a platform that
+/// has nothing, so that the way without can be tested on any.
+pub(crate) fn here() -> &'static dyn Descent {
+    #[cfg(target_os = "linux")]
+    if std::env::var_os("CODEX_FILTERS_PORTABLE").is_none() {
+        return &linux::Linux;
+    }
+    &portable::Portable
+}

@@ -1,0 +1,20 @@
+//! Where nothing is known beyond the process group.
+
+use super::{Descent, Process};
+use nix::sys::signal::Signal;
+
+/// A platform that tells nothing.
+#[derive(Debug)]
+pub(super) struct Portable;
+
+impl Descent for Portable {
+    fn adopt_orphans(&self) -> bool {
+        false
+    }
+
+    fn table(&self) -> Vec<Process> {
+        Vec::new()
+    }
+
+    fn signal(&self, _process: &Process, _signal: Signal) {}
+}

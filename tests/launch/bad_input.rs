@@ -1,0 +1,207 @@
+//! What is refused before anything is started: one line on stderr, and no file made.
+
+use std::ffi::OsStr;
+use std::fs::{create_dir, hard_link};
+use std::os::unix::fs::symlink;
+
+use super::{FILES, bare, over};
+use crate::harness::filter::{Filter, binary};
+use crate::harness::ran::Ran;
+use crate::harness::scratch::Scratch;
+use crate::harness::script::Script;
+
+/// Asserts that a launch in `scratch` is refused with `status`.
+#[track_caller]
+fn refused(scratch: &Scratch, status: i32, prepare: impl FnOnce(Filter) -> Filter) -> Ran {
+    refused_over(binary("fake-codex"), scratch, status, prepare)
+}
+
+/// [`refused`], over another program.
+#[track_caller]
+fn refused_over(
+    codex: impl AsRef<OsStr>,
+    scratch: &Scratch,
+    status: i32,
+    prepare: impl FnOnce(Filter) -> Filter,
+) -> Ran {
+    let other = Scratch::new();
+    let launcher = over(codex, scratch, &Script::good());
+    let launcher = launcher.env("FAKE_CODEX_CALLS", other.path("calls")).env("TMPDIR", other.dir());
+    let before = scratch.names();
+    let ran = prepare(launcher).run();
+    ran.exits(status).stdout_is("");
+    let lines = ran.stderr_lines();
+    assert!(lines.len() == 1 && lines[0].starts_with("codex-launch: "), "{ran}");
+    assert_eq!(scratch.names(), before, "{ran}");
+    let calls = if other.has("calls") { other.text("calls") } else { String::new() };
+    assert!(calls.lines().all(|call| call == "login status" || call.ends_with("--help")), "{calls}");
+    assert!(other.names().iter().all(|name| name == "calls"), "{:?}", other.names());
+    ran
+}
+
+/// [`refused`], in a git worktree, for these arguments.
+#[track_caller]
+fn refused_args(status: i32, args: &[&str]) -> Ran {
+    refused(&Scratch::git(), status, |launcher| launcher.args(args))
+}
+
+#[test]
+fn wrong_usage_is_64() {
+    for args in [
+        &["--nope"][..],
+        &["stray"],
+        &["--timeout-seconds", "0"],
+        &["--timeout-seconds", "-1"],
+        &["--timeout-seconds", "soon"],
+        &["--timeout-seconds", "nan"],
+        &["--timeout-seconds"],
+        &["--kill-grace", "-1"],
+        &["--sandbox", "none"],
+        &["--decide", "luck"],
+        &["--resume", ""],
+        &["--resume", "t1", "--resume-from", "f"],
+        &["--progress-file", "-"],
+        &["--progress-file", ""],
+        &["--result-file", ""],
+        &["--stderr-file", ""],
+        &["--bypass", "--read-only"],
+    ] {
+        refused_args(64, args);
+    }
+}
+
+#[test]
+fn an_empty_prompt_is_64() {
+    for prompt in [&b""[..], b"\n", b" \t\r\n\n"] {
+        refused(&Scratch::git(), 64, |launcher| {
+            launcher.args(["--progress-file", "p", "--result-file", "r", "--stderr-file", "e"]).stdin(prompt)
+        });
+    }
+    let scratch = Scratch::git();
+    scratch.write("empty", "");
+    refused(&scratch, 64, |launcher| launcher.args(["--prompt-file", "empty"]));
+}
+
+#[test]
+fn the_same_path_twice_is_64() {
+    for args in [
+        ["--progress-file", "x", "--result-file", "x"],
+        ["--progress-file", "x", "--stderr-file", "x"],
+        ["--result-file", "x", "--stderr-file", "x"],
+        ["--progress-file", "x", "--session-file", "x"],
+        ["--progress-file", "x", "--result-file", "./x"],
+        ["--progress-file", "x", "--result-file", ".git/../x"],
+    ] {
+        refused_args(64, &args);
+    }
+}
+
+#[test]
+fn the_same_file_by_two_names_is_64() {
+    let scratch = Scratch::git();
+    scratch.write("a", "");
+    hard_link(scratch.path("a"), scratch.path("b")).expect("a link");
+    refused(&scratch, 64, |launcher| launcher.args(["--progress-file", "a", "--stderr-file", "b"]));
+    symlink(".", scratch.path("here")).expect("a link");
+    refused(&scratch, 64, |launcher| launcher.args(["--progress-file", "new", "--result-file", "here/new"]));
+}
+
+#[test]
+fn outside_a_git_worktree_is_66() {
+    refused(&Scratch::new(), 66, |launcher| launcher.args(["--progress-file", "p"]));
+    refused(&Scratch::new(), 66, |launcher| launcher.args(["--bypass", "--progress-file", "p"]));
+
+    let scratch = Scratch::git();
+    let outside = Scratch::new();
+    refused(&scratch, 66, |launcher| launcher.arg("--cd").arg(outside.dir()));
+    refused(&scratch, 66, |launcher| launcher.args(["--cd", "no-such-folder"]));
+}
+
+#[test]
+fn a_git_worktree_is_seen_from_within_or_not_asked_for() {
+    let scratch = Scratch::git();
+    create_dir(scratch.path("sub")).expect("a folder");
+    bare(&scratch, &Script::good()).args(["--cd", "sub"]).run().exits(0);
+    bare(&scratch, &Script::good()).dir(scratch.path("sub")).run().exits(0);
+    // In a linked worktree or a submodule `.git` is a file.
+    let linked = Scratch::new();
+    linked.write(".git", "gitdir: /elsewhere\n");
+    bare(&linked, &Script::good()).run().exits(0);
+    let outside = Scratch::new();
+    bare(&outside, &Script::good()).arg("--skip-git-repo-check").run().exits(0);
+    bare(&outside, &Script::good()).args(["--bypass", "--skip-git-repo-check"]).run().exits(0);
+}
+
+#[test]
+fn an_output_that_cannot_be_created_is_66() {
+    for option in ["--progress-file", "--result-file", "--stderr-file", "--session-file"] {
+        refused_args(66, &[option, "no-such-folder/x"]);
+        refused_args(66, &[option, ".git"]);
+        refused_args(66, &[option, "script/x"]);
+    }
+    // One that can be created is not, when another cannot be.
+    refused_args(66, &["--progress-file", "p", "--result-file", "r", "--stderr-file", "no-such-folder/x"]);
+}
+
+#[test]
+fn a_progress_file_that_is_not_empty_is_66() {
+    let scratch = Scratch::git();
+    scratch.write("p", "{}\n");
+    scratch.write("r", "an old answer");
+    refused(&scratch, 66, |launcher| launcher.args(FILES));
+    assert_eq!((scratch.text("p"), scratch.text("r")), ("{}\n".to_owned(), "an old answer".to_owned()));
+}
+
+#[test]
+fn an_input_that_cannot_be_read_is_66() {
+    for option in ["--prompt-file", "--system-file", "--transcript", "--resume-from"] {
+        refused_args(66, &[option, "no-such-file"]);
+    }
+}
+
+#[test]
+fn a_missing_codex_is_69() {
+    let missing = "/no/such/codex";
+    refused_over(missing, &Scratch::git(), 69, |launcher| launcher.args(FILES)).stderr_has(missing);
+    let no_path = |launcher: Filter| launcher.args(FILES).env("PATH", "/no/such/folder");
+    refused_over("codex", &Scratch::git(), 69, no_path);
+}
+
+#[test]
+fn a_codex_that_is_not_signed_in_is_69() {
+    let scratch = Scratch::git();
+    let ran = refused(&scratch, 69, |launcher| launcher.args(FILES).env("FAKE_CODEX_LOGIN", "fail"));
+    ran.stderr_has("login");
+}
+
+#[test]
+fn a_codex_that_is_too_old_is_69() {
+    let scratch = Scratch::git();
+    scratch.write("schema", "{}");
+    scratch.write("image", "");
+    for args in [
+        &["--ephemeral"][..],
+        &["--ignore-user-config"],
+        &["--output-schema", "schema"],
+        &["--image", "image"],
+        &["--add-dir", "."],
+    ] {
+        let ran = refused(&scratch, 69, |launcher| {
+            launcher.args(args).args(["--progress-file", "p"]).env("FAKE_CODEX_HELP_WITHOUT", args[0])
+        });
+        ran.stderr_has(args[0]);
+    }
+}
+
+#[test]
+fn a_codex_that_cannot_be_executed_is_126() {
+    let scratch = Scratch::git();
+    scratch.write("codex", "#!/bin/sh\n");
+    refused_over("./codex", &scratch, 126, |launcher| launcher.args(FILES));
+}
+
+#[test]
+fn messages_cannot_drive_a_terminal() {
+    let ran = refused_args(66, &["--progress-file", "no\u{1b}[2J\u{202e}/x"]);
+    assert!(!ran.stderr_text().contains(['\u{1b}', '\u{202e}']), "{ran}");
+}

@@ -1,0 +1,70 @@
+//! `codex-launch`, by what it is asked to get right.
+
+mod answer;
+mod bad_input;
+mod ending;
+mod environment;
+mod noise;
+mod options;
+mod output;
+mod probes;
+mod prompt;
+mod random;
+mod resume;
+mod start;
+mod stopping;
+mod terminal;
+mod tree;
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use crate::harness::filter::{Filter, binary, filter};
+use crate::harness::progress::Progress;
+use crate::harness::ran::Ran;
+use crate::harness::scratch::Scratch;
+use crate::harness::script::Script;
+
+/// What stands on stdin where a test says nothing else.
+const PROMPT: &str = "do it";
+
+/// The files that most tests ask for.
+const FILES: [&str; 4] = ["--progress-file", "p", "--result-file", "r"];
+
+/// The launcher in `scratch`, a git worktree, over `fake-codex` with `script`; no file is asked for.
+fn bare(scratch: &Scratch, script: &Script) -> Filter {
+    over(binary("fake-codex"), scratch, script)
+}
+
+/// [`bare`], over another program.
+fn over(codex: impl AsRef<OsStr>, scratch: &Scratch, script: &Script) -> Filter {
+    filter("codex-launch")
+        .arg("--codex")
+        .arg(codex)
+        .env("FAKE_CODEX_SCRIPT", script.write_to(scratch))
+        .dir(scratch.dir())
+        .stdin(PROMPT)
+}
+
+/// [`bare`], with [`FILES`].
+fn launch(scratch: &Scratch, script: &Script) -> Filter {
+    bare(scratch, script).args(FILES)
+}
+
+/// How a run of `script` ended: what the launcher said, and the progress file.
+#[track_caller]
+fn run(script: &Script) -> (Ran, Progress) {
+    let scratch = Scratch::git();
+    let ran = launch(&scratch, script).run();
+    (ran, progress(&scratch))
+}
+
+/// The finished progress file `p`.
+#[track_caller]
+fn progress(scratch: &Scratch) -> Progress {
+    Progress::read(scratch.path("p"))
+}
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
