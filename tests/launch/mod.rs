@@ -7,6 +7,7 @@ mod environment;
 mod noise;
 mod options;
 mod output;
+mod portable;
 mod probes;
 mod prompt;
 mod random;
