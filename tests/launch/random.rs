@@ -4,6 +4,8 @@
 //! sentinel says what the status says, there is a result exactly when the run completed, and no process is left.
 //! Each run has a generator of its own, made from the seed and the run's number: `CODEX_FILTERS_SEED` replays all.
 
+use std::cell::RefCell;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -88,10 +90,10 @@ impl Plan {
     }
 
     fn carry_out(&self, seed: u64, number: u64) {
-        let _told = Told(format!(
+        let told = Told(RefCell::new(format!(
             "run {number} of CODEX_FILTERS_SEED={seed}: {:?}, limit and grace {:?}\n{}",
             self.signals, self.times, self.script
-        ));
+        )));
         let [limit, grace] = &self.times;
         let launcher = launch(&self.scratch, &self.script);
         let running = launcher.args(["--timeout-seconds", limit, "--kill-grace", grace]).start();
@@ -102,6 +104,7 @@ impl Plan {
         }
         // Nothing left is asserted here.
         let ran = running.end();
+        write!(told.0.borrow_mut(), "{ran}").expect("a string takes all");
         let cancelled: Vec<i32> = self.signals.iter().map(|(signal, _)| 128 + *signal as i32).collect();
         // A launcher that was signalled before it launched says nothing; and it may not have had its handlers yet.
         let Some(status) = ran.status.code() else {
@@ -168,12 +171,12 @@ fn ending(random: &mut StdRng, script: Script) -> Script {
 }
 
 /// What is told when a run fails a test.
-struct Told(String);
+struct Told(RefCell<String>);
 
 impl Drop for Told {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("{}", self.0);
+            eprintln!("{}", self.0.borrow());
         }
     }
 }
