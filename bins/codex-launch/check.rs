@@ -5,6 +5,7 @@ use common::edge::place::{self, Making, Standing};
 use common::edge::program::{self, Missing};
 use common::face::exit::Status;
 use common::face::say;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,17 @@ pub fn why(error: &io::Error) -> String {
     let words = text.split(" (os error").next().unwrap_or_default();
     let mut chars = words.chars();
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// That the files which Codex reads can be read. It would itself say so only after it has started (a schema), or take
+/// a missing one for words to the model (an image; 0.98.0 to 0.171.0).
+pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
+    let schema = config.extra.output_schema.iter().map(|path| ("--output-schema", path));
+    let images = config.extra.images.iter().map(|path| ("--image", path));
+    for (option, path) in schema.chain(images) {
+        fs::File::open(path).map_err(|error| refuse_path(option, path, &error))?;
+    }
+    Ok(())
 }
 
 /// That no two paths are the same file, where one of them would be written.

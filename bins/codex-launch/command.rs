@@ -4,7 +4,7 @@
 //! none of them (0.144.6 reopened a read-only session with write access), and `exec resume` does not take them.
 
 use crate::args::{Config, Extra, Rights, Sandbox};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// What is known about a run beyond its config.
@@ -82,8 +82,13 @@ impl Arguments {
     }
 
     fn pair(&mut self, option: &str, value: impl Into<OsString>) {
-        self.0.push(option.into());
-        self.0.push(value.into());
+        let value = value.into();
+        if value.as_encoded_bytes().starts_with(b"-") {
+            // As a word of its own it would be taken for an option.
+            self.0.push([option.as_ref(), OsStr::new("="), &value].into_iter().collect());
+        } else {
+            self.0.extend([option.into(), value]);
+        }
     }
 }
 

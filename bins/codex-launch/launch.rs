@@ -14,7 +14,7 @@ use crate::stream::{Aside, Stream, Wiring, lock};
 use common::edge::output::{Existing, Output};
 use common::edge::pump::{self, Stop};
 use common::edge::signals;
-use common::edge::supervise::{self, Child, Ended, Exit, Limits, Spec, Tree};
+use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
 use common::flow::record;
 use crossbeam_channel::{Receiver, bounded, unbounded};
@@ -64,7 +64,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let (notify, notices) = unbounded();
     signals::notify(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
-    let (config, prepared) = prepare::prepare(config, &notices)?;
+    let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
     let folder = private_folder().map_err(|error| cannot_launch("temporary folder", &error))?;
     let last_message = folder.path().join("last-message");
     // A named pipe is opened when its reader comes.
@@ -87,10 +87,12 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let threads =
         Threads::start(child.stdin, child.stdout, child.stderr, prepared.prompt, stream, aside.clone())
             .map_err(|error| cannot_launch("pipes", &error))?;
-    let ended = supervise::run(&tree, child.pid, started, limits, &notices);
+    let mut ended = supervise::run(&tree, child.pid, started, limits, &notices);
     let patience = Patience::new(&notices, ended.cut, config.kill_grace);
     let stream = threads.finish(&patience)?;
-    let stderr = lock(&aside).tail();
+    // A Codex that ends at once can be gone before it is told to end.
+    ended.cut = ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
+    let (shown, stderr) = lock(&aside).tails();
     let answer = Answer::of(&last_message, &stream.verdict, config.extra.output_schema.is_some());
     let facts = Facts {
         ended,
@@ -101,7 +103,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
         limit: config.time,
     };
     let ending = Ending::of(&facts);
-    let end = End { ending, answer, stream, aside, stderr, ended };
+    let end = End { ending, answer, stream, aside, shown, ended };
     end.deliver(destination, started, &patience)
 }
 
@@ -111,7 +113,8 @@ struct End {
     answer: Answer,
     stream: Stream,
     aside: Arc<Mutex<Aside>>,
-    stderr: String,
+    /// The end of stderr, noise included.
+    shown: String,
     ended: Ended<Exit>,
 }
 
@@ -123,7 +126,7 @@ impl End {
         started: std::time::Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { ending, answer, mut stream, aside, stderr, ended } = self;
+        let End { ending, answer, mut stream, aside, shown, ended } = self;
         let mut lost = Lost::new();
         lost.note("progress file", stream.progress_error.take());
         lost.note("session file", stream.session_error.take());
@@ -145,7 +148,7 @@ impl End {
         let elapsed = started.elapsed();
         let details = Details {
             verdict: &stream.verdict,
-            stderr: &stderr,
+            stderr: &shown,
             noise: stream.noise,
             lost: &lost,
             left: ended.left,
@@ -252,7 +255,7 @@ impl Threads {
         });
         let (send_stderr, receive_stderr) = bounded(1);
         thread::spawn(move || {
-            let _ = pump::drain(stderr, &stderr_stop, |chunk| lock(&aside).push(chunk));
+            let _ = pump::drain(stderr, &stderr_stop, |chunk| lock(&aside).stderr(chunk));
             let _ = send_stderr.send(());
         });
         Ok(Threads { stop, stream: receive_stream, stderr: receive_stderr })

@@ -35,7 +35,7 @@ pub struct Prepared {
 /// Prepares a launch, or says why there is none. Options that this Codex does not need are gone from the config.
 ///
 /// What is wrong is said in the order of the checks, whatever was known first: the prompt, the directory, the
-/// outputs, Codex, its sign-in, its options.
+/// inputs, the outputs, Codex, its sign-in, its options.
 pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config, Prepared), Refusal> {
     check::paths_differ(&config)?;
     let thread = thread(&config)?;
@@ -48,6 +48,7 @@ pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config
     };
     let prompt = receive("prompt", &prompt, notices)??;
     let directory = check::directory(&config)?;
+    check::inputs_can_be_read(&config)?;
     check::outputs_can_be_made(&config)?;
     let codex = codex?;
     if let Ok(questions) = &mut questions {

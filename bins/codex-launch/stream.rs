@@ -22,7 +22,10 @@ const TAIL: usize = 4000;
 #[derive(Debug)]
 pub struct Aside {
     file: Option<Output>,
-    tail: Vec<u8>,
+    /// The end of both, which is shown.
+    all: Tail,
+    /// The end of stderr alone, which can name a cause: noise may be half an item, and items never do.
+    stderr: Tail,
     /// The first failure to write the file; nothing is written after it.
     pub error: Option<io::Error>,
 }
@@ -30,24 +33,44 @@ pub struct Aside {
 impl Aside {
     /// Nothing yet; all of it will go to `file` too.
     pub fn new(file: Option<Output>) -> Arc<Mutex<Aside>> {
-        Arc::new(Mutex::new(Aside { file, tail: Vec::new(), error: None }))
+        Arc::new(Mutex::new(Aside { file, all: Tail::default(), stderr: Tail::default(), error: None }))
     }
 
-    /// Takes more.
-    pub fn push(&mut self, bytes: &[u8]) {
+    /// Takes more of stderr.
+    pub fn stderr(&mut self, bytes: &[u8]) {
+        self.stderr.push(bytes);
+        self.noise(bytes);
+    }
+
+    /// Takes noise.
+    pub fn noise(&mut self, bytes: &[u8]) {
         if let (Some(file), None) = (&mut self.file, &self.error) {
             self.error = file.bytes(bytes).err();
         }
-        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
-        self.tail.drain(..self.tail.len().saturating_sub(TAIL));
+        self.all.push(bytes);
     }
 
-    /// The last [`TAIL`] bytes as text; a character that the cut went through is left out.
-    pub fn tail(&self) -> String {
-        let cut = self.tail.len() == TAIL;
-        let is_rest = |byte: &u8| cut && byte & 0xc0 == 0x80;
-        let start = self.tail.iter().take(3).take_while(|byte| is_rest(byte)).count();
-        String::from_utf8_lossy(&self.tail[start..]).into_owned()
+    /// The ends that are kept: of stderr with noise, and of stderr alone.
+    pub fn tails(&self) -> (String, String) {
+        (self.all.text(), self.stderr.text())
+    }
+}
+
+/// The last [`TAIL`] bytes of a stream.
+#[derive(Debug, Default)]
+struct Tail(Vec<u8>);
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+        self.0.drain(..self.0.len().saturating_sub(TAIL));
+    }
+
+    /// As text; a character that the cut went through is left out.
+    fn text(&self) -> String {
+        let is_rest = |byte: &&u8| self.0.len() == TAIL && **byte & 0xc0 == 0x80;
+        let start = self.0.iter().take(3).take_while(is_rest).count();
+        String::from_utf8_lossy(&self.0[start..]).into_owned()
     }
 }
 
@@ -85,6 +108,8 @@ pub struct Stream {
     pub progress_error: Option<io::Error>,
     /// The failure to write the session file.
     pub session_error: Option<io::Error>,
+    /// Whether it named another thread than the one to resume.
+    pub is_wrong_thread: bool,
 }
 
 /// Where the beginning of a line that spans chunks is.
@@ -111,6 +136,7 @@ impl Stream {
             noise: 0,
             progress_error: None,
             session_error: None,
+            is_wrong_thread: false,
         }
     }
 
@@ -157,6 +183,7 @@ impl Stream {
         if let Event::ThreadStarted(Some(id)) = event {
             let wiring = &self.wiring;
             if wiring.thread.as_ref().is_some_and(|thread| !thread.eq_ignore_ascii_case(id)) {
+                self.is_wrong_thread = true;
                 // A run whose end is under way no longer listens, and needs not be told.
                 let _ = wiring.notices.send(Notice::Halt);
             }
@@ -187,7 +214,7 @@ impl Stream {
         let mut aside = lock(&self.wiring.aside);
         self.line = match std::mem::replace(&mut self.line, Line::Here) {
             Line::Noise => {
-                aside.push(part);
+                aside.noise(part);
                 Line::Noise
             }
             Line::Lost(error) => Line::Lost(error),
@@ -198,10 +225,10 @@ impl Stream {
                 };
                 if self.scanner.is_malformed() {
                     let _ = spool.take(|piece| {
-                        aside.push(piece);
+                        aside.noise(piece);
                         Ok(())
                     });
-                    aside.push(part);
+                    aside.noise(part);
                     Line::Noise
                 } else {
                     spool.push(part).map_or_else(Line::Lost, |()| Line::Waiting(spool))
@@ -230,12 +257,12 @@ impl Stream {
                     let mut aside = lock(&self.wiring.aside);
                     // The temporary file failing now would cost only a part of the noise.
                     let _ = spool.take(|piece| {
-                        aside.push(piece);
+                        aside.noise(piece);
                         Ok(())
                     });
                 }
             },
-            Line::Noise | Line::Here | Line::Lost(_) => lock(&self.wiring.aside).push(rest),
+            Line::Noise | Line::Here | Line::Lost(_) => lock(&self.wiring.aside).noise(rest),
         }
     }
 }

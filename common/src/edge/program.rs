@@ -108,11 +108,12 @@ impl Question {
         Ok(Answer { well: exit == Some(process::Exit::Code(0)), text })
     }
 
-    /// Ends the program and its group, unless it has ended and was buried.
+    /// Ends the program and its group, unless it has ended and was buried, and waits until it is gone.
     pub fn end(&self) {
         if lock(&self.child).is_some() {
             process::signal_group(self.pid, Signal::SIGKILL);
         }
+        process::wait(self.pid);
     }
 }
 

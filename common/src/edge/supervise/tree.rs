@@ -8,6 +8,12 @@ use crate::sys::descent::{self, Descent, Process};
 use crate::sys::process::{self, Exit, Reaped};
 use nix::sys::signal::Signal;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// How long [`Tree::raze`] goes on: most processes die of KILL at once, and one that the kernel holds is not waited
+/// for longer than two seconds.
+const RAZE_LOOKS: u32 = 1000;
+const RAZE_PAUSE: Duration = Duration::from_millis(2);
 
 /// The processes of one run.
 #[derive(Debug)]
@@ -57,6 +63,17 @@ impl Tree {
     pub(super) fn signal_all(&self, signal: Signal) {
         for process in self.descendants() {
             self.descent.signal(&process, signal);
+        }
+    }
+
+    /// Ends every process that descends from this one, where nothing was launched yet and nothing is to be saved.
+    pub fn raze(&self) {
+        for _ in 0..RAZE_LOOKS {
+            if !self.finds_descendants || self.is_alone() {
+                return;
+            }
+            self.signal_all(Signal::SIGKILL);
+            std::thread::sleep(RAZE_PAUSE);
         }
     }
 
