@@ -64,7 +64,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     signals::notify(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
     let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
-    let folder = private_folder().map_err(|error| cannot_launch("temporary folder", &error))?;
+    let folder = private_folder()?;
     let last_message = folder.path().join("last-message");
     let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
     let (aside, progress) = outputs::open(&config.outputs, config.force, &notices)?;
@@ -158,8 +158,10 @@ fn cannot_launch(what: &str, error: &io::Error) -> Refusal {
     refuse(Status::LAUNCHER, what, why(error))
 }
 
-fn private_folder() -> io::Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix("codex-launch-").permissions(Permissions::from_mode(0o700)).tempdir()
+fn private_folder() -> Result<tempfile::TempDir, Refusal> {
+    let mut builder = tempfile::Builder::new();
+    let folder = builder.prefix("codex-launch-").permissions(Permissions::from_mode(0o700)).tempdir();
+    folder.map_err(|error| cannot_launch(&format!("temporary folder in {}", std::env::temp_dir().display()), &error))
 }
 
 fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
