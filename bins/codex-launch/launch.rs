@@ -161,7 +161,9 @@ fn cannot_launch(what: &str, error: &io::Error) -> Refusal {
 fn private_folder() -> Result<tempfile::TempDir, Refusal> {
     let mut builder = tempfile::Builder::new();
     let folder = builder.prefix("codex-launch-").permissions(Permissions::from_mode(0o700)).tempdir();
-    folder.map_err(|error| cannot_launch(&format!("temporary folder in {}", std::env::temp_dir().display()), &error))
+    folder.map_err(|error| {
+        cannot_launch(&format!("temporary folder in {}", std::env::temp_dir().display()), &error)
+    })
 }
 
 fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
