@@ -114,12 +114,17 @@ impl Drop for Running {
     }
 }
 
-/// The peak of a process's resident memory, in KiB; 0 when it has ended.
+/// The peak of a process's resident memory, in KiB; 0 when it has ended or is not yet what it was started to be.
 ///
 /// It is VmHWM of the program that runs now. The `ru_maxrss` of wait4 would have the last word, but is no use: it
 /// counts the memory that the process had before its exec, which is that of the test runner, and that of the
 /// children it waited for. VmHWM is gone with the process, so what it took in its last [`STEP`] can be missed.
 fn peak_kib(pid: u32) -> u64 {
+    // A spawn returns a moment before the memory is the program's own; until then it is that of the test runner.
+    let program = std::fs::read_link(format!("/proc/{pid}/exe"));
+    if !program.is_ok_and(|program| program != std::env::current_exe().expect("the test runner")) {
+        return 0;
+    }
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
     field.trim().trim_end_matches(" kB").parse().expect("VmHWM in kB")
