@@ -4,3 +4,4 @@ mod fake_codex;
 mod harness;
 mod harness_itself;
 mod launch;
+mod readme;

@@ -12,8 +12,9 @@ use crate::probe;
 use crate::report::{self, Details};
 use crate::stream::{Aside, Stream, Wiring, lock};
 use common::edge::output::{Existing, Output};
+use common::edge::place::{self, Making, Standing};
 use common::edge::pump::{self, Stop};
-use common::edge::signals;
+use common::edge::signals::{self, Notice};
 use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
 use common::flow::record;
@@ -67,10 +68,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
     let folder = private_folder().map_err(|error| cannot_launch("temporary folder", &error))?;
     let last_message = folder.path().join("last-message");
-    // A named pipe is opened when its reader comes.
-    let (outputs, force) = (config.outputs.clone(), config.force);
-    let opened = prepare::unless_cancelled("outputs", &notices, move || open_outputs(&outputs, force))??;
-    let (aside, progress) = opened;
+    let (aside, progress) = open_outputs(&config.outputs, config.force, &notices)?;
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
@@ -168,33 +166,43 @@ fn private_folder() -> io::Result<tempfile::TempDir> {
 }
 
 /// Opens what is written while the run lives, and removes an old answer, so that it cannot pass for this run's.
-fn open_outputs(outputs: &Outputs, force: bool) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
+fn open_outputs(
+    outputs: &Outputs,
+    force: bool,
+    notices: &Receiver<Notice>,
+) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
+    let open = |option: &str, path: &Path, existing: Existing| {
+        open(path, existing, notices)?.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => check::not_empty(path),
+            _ => refuse_path(option, path, &error),
+        })
+    };
     let stderr = match &outputs.stderr {
         None => None,
-        Some(path) => Some(
-            Output::open(path, Existing::Emptied)
-                .map_err(|error| refuse_path("--stderr-file", path, &error))?,
-        ),
+        Some(path) => Some(open("--stderr-file", path, Existing::Emptied)?),
     };
     for (option, path) in [("--result-file", &outputs.result), ("--session-file", &outputs.session)] {
         if let Some(path) = path {
             remove_old(path).map_err(|error| refuse_path(option, path, &error))?;
         }
     }
+    let existing = if force { Existing::Emptied } else { Existing::Refused };
     let progress = match &outputs.progress {
         None => None,
         Some(Progress::Stdout) => Some(Output::stdout().map_err(|error| cannot_launch("stdout", &error))?),
-        Some(Progress::File(path)) => Some(open_progress(path, force)?),
+        Some(Progress::File(path)) => Some(open("--progress-file", path, existing)?),
     };
     Ok((Aside::new(stderr), progress))
 }
 
-fn open_progress(path: &Path, force: bool) -> Result<Output, Refusal> {
-    let existing = if force { Existing::Emptied } else { Existing::Refused };
-    Output::open(path, existing).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => check::not_empty(path),
-        _ => refuse_path("--progress-file", path, &error),
-    })
+/// Opens one output. A named pipe opens when its reader comes, and the user may cancel meanwhile; a file is opened
+/// here and now, so that none is ever made by a launch that was cancelled before it.
+fn open(path: &Path, existing: Existing, notices: &Receiver<Notice>) -> Result<io::Result<Output>, Refusal> {
+    if !matches!(place::look(path, Making::InPlace), Ok(Standing::Special)) {
+        return Ok(Output::open(path, existing));
+    }
+    let path = path.to_owned();
+    prepare::unless_cancelled("outputs", notices, move || Output::open(&path, existing))
 }
 
 fn remove_old(path: &Path) -> io::Result<()> {

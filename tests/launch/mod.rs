@@ -9,6 +9,7 @@ mod floods;
 mod lines;
 mod noise;
 mod options;
+mod portable;
 mod probes;
 mod prompt;
 mod random;
