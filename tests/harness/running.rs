@@ -28,17 +28,19 @@ pub(crate) struct Running {
     stderr: Gatherer,
     started: Instant,
     limit: Duration,
+    /// How long after its end what it started may live on.
+    linger: Duration,
     /// The highest VmHWM seen so far.
     peak_kib: u64,
     waited_for: bool,
 }
 
 impl Running {
-    pub(super) fn new(mut child: Child, id: TestId, limit: Duration) -> Running {
+    pub(super) fn new(mut child: Child, id: TestId, limit: Duration, linger: Duration) -> Running {
         let stdout = Gatherer::new(child.stdout.take());
         let stderr = Gatherer::new(child.stderr.take());
         let started = Instant::now();
-        Running { child, id, stdout, stderr, started, limit, peak_kib: 0, waited_for: false }
+        Running { child, id, stdout, stderr, started, limit, linger, peak_kib: 0, waited_for: false }
     }
 
     /// Its process id.
@@ -67,7 +69,7 @@ impl Running {
     pub(crate) fn end(mut self) -> Ran {
         let status = self.wait();
         let elapsed = self.started.elapsed();
-        let leftovers = self.id.processes();
+        let leftovers = self.id.processes_after(self.linger);
         self.id.kill_all();
         self.waited_for = true;
         wait_until("the pipes of the filter are closed", PIPES, || {
