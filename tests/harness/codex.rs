@@ -55,14 +55,15 @@ impl RealCodex {
         for folder in ["home", "codex", "repo"] {
             fs::create_dir(scratch.path(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
         }
-        scratch.write("codex/config.toml", self.settings(&model.url).join("\n"));
+        let settings = self.settings(&model.url);
+        scratch.write("codex/config.toml", settings.join("\n"));
         // 0.98.0 asks api.openai.com for the models, whatever the provider is, and waits for the answer: 3 s without
         // a network. It does not ask while this file is fresh.
         let models =
             json!({"fetched_at": "2999-01-01T00:00:00Z", "client_version": self.version, "models": []});
         scratch.write("codex/models_cache.json", models.to_string());
         scratch.write("repo/a.txt", "a\n");
-        let world = World { program: self.program, scratch, model };
+        let world = World { program: self.program, settings, scratch, model };
         world.git(&["init", "--quiet"]);
         world.git(&["add", "a.txt"]);
         world.git(&[
@@ -117,6 +118,7 @@ fn fetch(version: &str) -> Result<PathBuf, String> {
 /// Let Codex end before this value goes: 0.156.1 and later wait for a server that went away, for ever.
 pub(crate) struct World {
     program: PathBuf,
+    settings: Vec<String>,
     scratch: Scratch,
     model: Loopback,
 }
@@ -135,6 +137,11 @@ impl World {
             ("CODEX_HOME", self.scratch.path("codex")),
             ("LOOPBACK_KEY", "any".into()),
         ]
+    }
+
+    /// All of config.toml as options: what is left where a Codex is told not to read it.
+    pub(crate) fn settings(&self) -> Vec<&str> {
+        self.settings.iter().flat_map(|setting| ["-c", setting]).collect()
     }
 
     /// The repository, with one file `a.txt` of the line `a`, committed.
