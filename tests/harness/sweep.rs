@@ -43,12 +43,7 @@ impl TestId {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
         };
-        let entries = fs::read_dir("/proc").expect("/proc").map(|entry| entry.expect("an entry of /proc"));
-        entries
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .filter(|pid| marked(*pid))
-            .map(Process::new)
-            .collect()
+        pids().filter(|pid| marked(*pid)).map(Process::new).collect()
     }
 
     /// Those that are still alive when the others have had `time` to end.
@@ -76,24 +71,47 @@ impl TestId {
     }
 }
 
-/// Whether there is such a process, alive.
-pub(crate) fn is_alive(pid: Pid) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
-    state.is_some_and(|state| !state.trim_start().starts_with(['Z', 'X']))
+fn pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").expect("/proc").map(|entry| entry.expect("an entry of /proc"));
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// A process, for a message.
+/// Whether there is such a process, alive.
+pub(crate) fn is_alive(pid: Pid) -> bool {
+    field(pid, "State:").is_some_and(|state| !state.starts_with(['Z', 'X']))
+}
+
+/// The living children of a process.
+pub(crate) fn children(parent: Pid) -> Vec<Process> {
+    let parent = parent.to_string();
+    let is_child = |pid: &i32| field(Pid::from_raw(*pid), "PPid:").is_some_and(|of| of == parent);
+    pids().filter(is_child).map(Process::new).filter(|child| is_alive(child.pid)).collect()
+}
+
+/// All processes with these words, whoever started them. A zombie has no words.
+pub(crate) fn with_words(words: &[&str]) -> Vec<Process> {
+    let command = words.join(" ");
+    pids().map(Process::new).filter(|process| process.command == command).collect()
+}
+
+/// A field of what /proc tells about a process.
+fn field(pid: Pid, name: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+}
+
+/// A process.
 pub(crate) struct Process {
-    pid: Pid,
-    command: String,
+    pub(crate) pid: Pid,
+    /// The words it was started with, a space between them.
+    pub(crate) command: String,
 }
 
 impl Process {
     fn new(pid: i32) -> Process {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let command = String::from_utf8_lossy(&command).replace('\0', " ");
-        Process { pid: Pid::from_raw(pid), command }
+        let command = String::from_utf8_lossy(command.strip_suffix(b"\0").unwrap_or(&command));
+        Process { pid: Pid::from_raw(pid), command: command.replace('\0', " ") }
     }
 }
 
