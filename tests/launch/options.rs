@@ -20,7 +20,7 @@ fn argv(options: &[&str]) -> Vec<String> {
 /// Whether `argv` has an option, by either of its names, with this value.
 fn states(argv: &[String], names: [&str; 2], value: &str) -> bool {
     let pair = |pair: &[String]| names.contains(&pair[0].as_str()) && pair[1] == value;
-    let joined = |word: &String| *word == format!("{}={value}", names[1]);
+    let joined = |word: &String| names.iter().any(|name| *word == format!("{name}={value}"));
     argv.windows(2).any(pair) || argv.iter().any(joined)
 }
 

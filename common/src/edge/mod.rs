@@ -13,3 +13,4 @@ pub mod sift;
 pub mod signals;
 pub mod spool;
 pub mod supervise;
+pub mod worker;

@@ -1,0 +1,94 @@
+//! The README says what the programs do: its tables are compared with them, and its examples are run.
+
+use crate::harness::filter::{binary, filter};
+use crate::harness::progress::Progress;
+use crate::harness::scratch::Scratch;
+use common::face::exit;
+use std::collections::BTreeSet;
+use std::os::unix::fs::symlink;
+
+const README: &str = include_str!("../README.md");
+
+/// The text of the section with this heading, up to the next one.
+fn section(heading: &str) -> &'static str {
+    let (_, after) = README.split_once(&format!("\n## {heading}\n")).expect("a section");
+    after.split_once("\n## ").map_or(after, |(section, _)| section)
+}
+
+/// The rows of the first table of a section, without its head.
+fn table(heading: &str) -> Vec<Vec<&'static str>> {
+    let rows = section(heading).lines().skip_while(|line| !line.starts_with("|---"));
+    let rows = rows.skip(1).take_while(|line| line.starts_with('|'));
+    // A bar that belongs to a cell is escaped.
+    rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+}
+
+/// The long options that a text speaks of.
+fn long_options(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !(c == '-' || c.is_ascii_lowercase()));
+    words.filter(|word| word.len() > 3 && word.starts_with("--")).collect()
+}
+
+#[test]
+fn the_exit_table_is_the_one_in_the_code() {
+    let rows: Vec<(&str, &str)> = table("Exit status").iter().map(|row| (row[0], row[1])).collect();
+    assert_eq!(rows, exit::TABLE);
+}
+
+#[test]
+fn every_option_is_in_the_table_and_every_option_in_the_table_exists() {
+    let help = filter("codex-launch").arg("--help").run().exits(0).stdout_text();
+    let listed = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let mut help: BTreeSet<&str> = listed.flat_map(long_options).collect();
+    for word in ["--help", "--version"] {
+        assert!(help.remove(word), "{word}");
+    }
+    let first_cells: Vec<&str> = table("Options of codex-launch").iter().map(|row| row[0]).collect();
+    let readme: BTreeSet<&str> = first_cells.iter().flat_map(|cell| long_options(cell)).collect();
+    assert_eq!(readme, help);
+}
+
+#[test]
+fn the_help_ends_with_the_exit_table() {
+    let help = filter("codex-launch").arg("--help").run().exits(0).stdout_text();
+    assert!(help.trim_end().ends_with(exit::help().trim_end()), "{help}");
+}
+
+#[test]
+fn the_removed_variables_are_removed() {
+    let names: Vec<&str> = table("What is removed from the environment").iter().map(|row| row[0]).collect();
+    let names: Vec<&str> = names.iter().map(|name| name.trim_matches('`')).collect();
+    let scratch = Scratch::git();
+    let mut launch = filter("codex-launch").arg("--dry-run").dir(scratch.dir());
+    for name in &names {
+        launch = launch.env(name, "a secret");
+    }
+    let ran = launch.run();
+    let record: serde_json::Value = serde_json::from_slice(&ran.exits(0).stdout).expect("one JSON object");
+    assert_eq!(record["removed_variables"], serde_json::json!(names));
+    assert!(!ran.stdout_text().contains("a secret"));
+}
+
+#[test]
+fn the_main_job_goes_as_it_is_written() {
+    let scratch = Scratch::git();
+    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    symlink(binary("codex-launch"), scratch.path("bin/codex-launch")).expect("a link");
+    symlink(binary("fake-codex"), scratch.path("bin/codex")).expect("a link");
+    let blocks = section("The main job, with your own account").split("```sh\n").skip(1);
+    let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
+    assert!(script.contains("scripts/install"));
+    let script = script.replace("scripts/install ", ": ");
+    let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
+    // The stand-in makes no thread of its own when it resumes one, so the second run is of the same thread.
+    let ran =
+        filter("codex-launch").under(&["bash", "-euc", &script]).env("PATH", path).dir(scratch.dir()).run();
+    ran.exits(0);
+    let stdout = ran.stdout_text();
+    assert!(stdout.starts_with("signed in: codex answered \"ok\" in "), "{stdout}");
+    assert!(stdout.contains("\nstatus 0\n{\"type\":\"handoff.completed\","), "{stdout}");
+    for name in ["A1", "A2"] {
+        Progress::read(scratch.path(&format!("{name}.progress.jsonl"))).completed();
+        assert_eq!(scratch.text(&format!("{name}.result.md")), "ok");
+    }
+}
