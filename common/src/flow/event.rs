@@ -7,7 +7,7 @@
 use super::scan::{Found, Scan, Scanner, Value, Want};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
-pub const MESSAGE_CAP: usize = 1 << 20;
+pub const MESSAGE_CAP: usize = 256 << 10;
 
 const TYPE: usize = 0;
 const REASON: usize = 1;
