@@ -2,7 +2,7 @@
 //!
 //! A message is one line, `name: what: why`. What is printed is made harmless for a terminal here, so that no
 //! caller can forget it. A stderr that is closed or gone costs nothing: there is nobody to tell. One that is full, and
-//! whose reader takes nothing, costs a few seconds once: no filter hangs because nobody listens to it.
+//! whose reader takes nothing, costs a second once: no filter hangs because nobody listens to it.
 
 use super::safe;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a reader of stderr has to take a message.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often a stderr that somebody made non-blocking is tried again.
 const AGAIN: Duration = Duration::from_millis(5);
