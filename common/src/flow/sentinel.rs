@@ -1,6 +1,8 @@
 //! The last line of a progress file: that the run is over, and how.
 
 use super::cause::Cause;
+use super::event::Handoff;
+use super::scan::Scan;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,4 +37,88 @@ pub enum Reason {
     },
     /// A signal to the launcher.
     Cancelled,
+}
+
+/// A sentinel as its readers find it, whoever wrote it. What they need not understand may be missing or odd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// How the run ended.
+    pub outcome: Outcome<'a>,
+    /// `elapsed_seconds`, where it is a whole number.
+    pub elapsed_seconds: Option<u64>,
+}
+
+/// How a run ended, as its sentinel says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<'a> {
+    /// `handoff.completed`
+    Completed {
+        /// `output_tokens`, where it is a whole number.
+        output_tokens: Option<u64>,
+    },
+    /// `handoff.failed`
+    Failed {
+        /// `reason`, where it is a text.
+        reason: Option<&'a str>,
+        /// `rc`, where it is a whole number.
+        rc: Option<u64>,
+        /// `cause`, where it is a text.
+        cause: Option<&'a str>,
+    },
+}
+
+impl<'a> Reading<'a> {
+    /// Reads the sentinel from a line that a scanner of [`super::event`] has scanned. Types that merely begin with
+    /// `handoff.` are none: tomorrow's launcher may have more to say before it ends.
+    pub fn of(scan: Scan<'a>) -> Option<Reading<'a>> {
+        let handoff = Handoff::of(scan)?;
+        let outcome = match handoff.kind {
+            "handoff.completed" => Outcome::Completed { output_tokens: handoff.output_tokens },
+            "handoff.failed" => {
+                Outcome::Failed { reason: handoff.reason, rc: handoff.rc, cause: handoff.cause }
+            }
+            _ => return None,
+        };
+        Some(Reading { outcome, elapsed_seconds: handoff.elapsed_seconds })
+    }
+
+    /// Whether the run completed.
+    pub fn is_completed(&self) -> bool {
+        matches!(self.outcome, Outcome::Completed { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event;
+    use super::*;
+
+    fn outcome(line: &str, expected: Option<Outcome<'_>>) {
+        let mut scanner = event::scanner();
+        scanner.push(line.as_bytes());
+        assert_eq!(Reading::of(scanner.finish()).map(|reading| reading.outcome), expected, "{line}");
+    }
+
+    #[test]
+    fn exactly_two_types_are_sentinels() {
+        let completed = |output_tokens| Some(Outcome::Completed { output_tokens });
+        let failed = |reason, rc, cause| Some(Outcome::Failed { reason, rc, cause });
+        outcome(
+            r#"{"type":"handoff.completed","elapsed_seconds":7,"output_tokens":20}"#,
+            completed(Some(20)),
+        );
+        outcome(
+            r#"{"type":"handoff.failed","reason":"error","rc":70,"elapsed_seconds":0,"cause":"no-result"}"#,
+            failed(Some("error"), Some(70), Some("no-result")),
+        );
+        outcome(r#"{"type":"handoff.failed","reason":null,"rc":-1}"#, failed(None, None, None));
+        for line in [
+            r#"{"type":"handoff.started"}"#,
+            r#"{"item":{"type":"handoff.completed"}}"#,
+            r#"[{"type":"handoff.completed"}]"#,
+            r#"{"type":"handoff.completed""#,
+        ] {
+            outcome(line, None);
+        }
+    }
 }

@@ -4,30 +4,65 @@
 //! `None`, and what is not a JSON object has its own values. The shapes are those of `codex exec --json` 0.98.0,
 //! 0.156.1 and 0.171.0.
 
+mod inside;
+mod item;
+mod lists;
+
 use super::scan::{Found, Scan, Scanner, Value, Want};
+
+pub use item::{Item, Kind, Phase, Text};
+pub use lists::{Change, Step, changes, steps, usage};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
 pub const MESSAGE_CAP: usize = 1 << 20;
 
-const TYPE: usize = 0;
-const THREAD_ID: usize = 1;
-const MESSAGE: usize = 2;
-const ERROR_MESSAGE: usize = 3;
-const ITEM_TYPE: usize = 4;
-const ITEM_TEXT: usize = 5;
-const USAGE_OUTPUT_TOKENS: usize = 6;
+/// How much of a failure message is kept.
+const FAILURE_CAP: usize = 4096;
 
-static WANTS: [Want; 7] = [
+const TYPE: usize = 0;
+const REASON: usize = 1;
+const RC: usize = 2;
+const ELAPSED_SECONDS: usize = 3;
+const OUTPUT_TOKENS: usize = 4;
+const CAUSE: usize = 5;
+const THREAD_ID: usize = 6;
+const MESSAGE: usize = 7;
+const ERROR_MESSAGE: usize = 8;
+const ITEM_TYPE: usize = 9;
+const ITEM_TEXT: usize = 10;
+const USAGE_OUTPUT_TOKENS: usize = 11;
+const ITEM_ID: usize = 12;
+const ITEM_COMMAND: usize = 13;
+const ITEM_STATUS: usize = 14;
+const ITEM_EXIT_CODE: usize = 15;
+const ITEM_SERVER: usize = 16;
+const ITEM_TOOL: usize = 17;
+const ITEM_MESSAGE: usize = 18;
+
+/// Those of a launcher's line come first, so that who reads nothing else can have a scanner of their own.
+static WANTS: [Want; 19] = [
     Want { path: &["type"], cap: 64 },
+    Want { path: &["reason"], cap: 64 },
+    Want { path: &["rc"], cap: 32 },
+    Want { path: &["elapsed_seconds"], cap: 32 },
+    Want { path: &["output_tokens"], cap: 32 },
+    Want { path: &["cause"], cap: 64 },
     Want { path: &["thread_id"], cap: 1024 },
-    Want { path: &["message"], cap: 4096 },
-    Want { path: &["error", "message"], cap: 4096 },
+    Want { path: &["message"], cap: FAILURE_CAP },
+    Want { path: &["error", "message"], cap: FAILURE_CAP },
     Want { path: &["item", "type"], cap: 64 },
     Want { path: &["item", "text"], cap: MESSAGE_CAP },
     Want { path: &["usage", "output_tokens"], cap: 32 },
+    Want { path: &["item", "id"], cap: 128 },
+    Want { path: &["item", "command"], cap: 4096 },
+    Want { path: &["item", "status"], cap: 64 },
+    Want { path: &["item", "exit_code"], cap: 32 },
+    Want { path: &["item", "server"], cap: 256 },
+    Want { path: &["item", "tool"], cap: 256 },
+    Want { path: &["item", "message"], cap: FAILURE_CAP },
 ];
 
-/// A scanner that keeps what [`Event::of`] reads.
+/// A scanner that keeps what [`Event::of`] and [`Handoff::of`] read.
 pub fn scanner() -> Scanner {
     Scanner::new(&WANTS)
 }
@@ -52,7 +87,9 @@ pub enum Event<'a> {
         /// Whether `text` is all of it.
         whole: bool,
     },
-    /// A type that begins with `handoff.`: a launcher's word, never Codex's.
+    /// Any other item of a known type.
+    Item(Item<'a>),
+    /// A type that begins with `handoff.`: a launcher's word, never Codex's. [`Handoff`] has what it says.
     Handoff,
     /// Any other JSON object.
     Other,
@@ -82,17 +119,53 @@ impl<'a> Event<'a> {
             "turn.completed" => Event::TurnCompleted(whole_number(found, USAGE_OUTPUT_TOKENS)),
             "turn.failed" => Event::TurnFailed(text(found, ERROR_MESSAGE)),
             "error" => Event::Error(text(found, MESSAGE)),
-            "item.completed" => Event::of_completed_item(found),
+            "item.completed" if text(found, ITEM_TYPE) == Some("agent_message") => Event::of_message(found),
             handoff if handoff.starts_with("handoff.") => Event::Handoff,
-            _ => Event::Other,
+            item => {
+                Phase::named(item).and_then(|phase| Item::of(phase, found)).map_or(Event::Other, Event::Item)
+            }
         }
     }
 
-    fn of_completed_item(found: Found<'a>) -> Event<'a> {
-        match (text(found, ITEM_TYPE), found.get(ITEM_TEXT)) {
-            (Some("agent_message"), Some(Value::Text { text, whole })) => Event::AgentMessage { text, whole },
+    fn of_message(found: Found<'a>) -> Event<'a> {
+        match found.get(ITEM_TEXT) {
+            Some(Value::Text { text, whole }) => Event::AgentMessage { text, whole },
             _ => Event::Other,
         }
+    }
+}
+
+/// The fields of a line whose type begins with `handoff.`, each where it is there and of its kind. Texts are cut at
+/// 64 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handoff<'a> {
+    /// The whole type.
+    pub kind: &'a str,
+    /// `reason`
+    pub reason: Option<&'a str>,
+    /// `rc`
+    pub rc: Option<u64>,
+    /// `elapsed_seconds`
+    pub elapsed_seconds: Option<u64>,
+    /// `output_tokens`
+    pub output_tokens: Option<u64>,
+    /// `cause`
+    pub cause: Option<&'a str>,
+}
+
+impl<'a> Handoff<'a> {
+    /// Reads the fields of a line that a [`scanner`] has scanned, if it has such a type.
+    pub fn of(scan: Scan<'a>) -> Option<Handoff<'a>> {
+        let Scan::Object(found) = scan else { return None };
+        let kind = text(found, TYPE).filter(|kind| kind.starts_with("handoff."))?;
+        Some(Handoff {
+            kind,
+            reason: text(found, REASON),
+            rc: whole_number(found, RC),
+            elapsed_seconds: whole_number(found, ELAPSED_SECONDS),
+            output_tokens: whole_number(found, OUTPUT_TOKENS),
+            cause: text(found, CAUSE),
+        })
     }
 }
 
