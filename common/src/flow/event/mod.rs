@@ -67,6 +67,11 @@ pub fn scanner() -> Scanner {
     Scanner::new(&WANTS)
 }
 
+/// A scanner that keeps what [`Handoff::of`] reads, and no more.
+pub fn handoff_scanner() -> Scanner {
+    Scanner::new(&WANTS[..=CAUSE])
+}
+
 /// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
@@ -154,7 +159,7 @@ pub struct Handoff<'a> {
 }
 
 impl<'a> Handoff<'a> {
-    /// Reads the fields of a line that a [`scanner`] has scanned, if it has such a type.
+    /// Reads the fields of a line that a [`scanner`] or a [`handoff_scanner`] has scanned, if it has such a type.
     pub fn of(scan: Scan<'a>) -> Option<Handoff<'a>> {
         let Scan::Object(found) = scan else { return None };
         let kind = text(found, TYPE).filter(|kind| kind.starts_with("handoff."))?;
