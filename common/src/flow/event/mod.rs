@@ -7,11 +7,14 @@
 mod inside;
 mod item;
 mod lists;
+mod outline;
 
 use super::scan::{Found, Scan, Scanner, Value, Want};
 
 pub use item::{Item, Kind, Phase, Text};
 pub use lists::{Change, Step, changes, steps, usage};
+pub(super) use outline::launcher_fields;
+pub use outline::{Outline, Scalar};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
 pub const MESSAGE_CAP: usize = 1 << 20;
@@ -25,21 +28,22 @@ const RC: usize = 2;
 const ELAPSED_SECONDS: usize = 3;
 const OUTPUT_TOKENS: usize = 4;
 const CAUSE: usize = 5;
-const THREAD_ID: usize = 6;
-const MESSAGE: usize = 7;
-const ERROR_MESSAGE: usize = 8;
-const ITEM_TYPE: usize = 9;
-const ITEM_TEXT: usize = 10;
-const USAGE_OUTPUT_TOKENS: usize = 11;
-const ITEM_ID: usize = 12;
-const ITEM_COMMAND: usize = 13;
-const ITEM_STATUS: usize = 14;
-const ITEM_EXIT_CODE: usize = 15;
-const ITEM_SERVER: usize = 16;
-const ITEM_TOOL: usize = 17;
+const ITEM_TYPE: usize = 6;
+const ITEM_STATUS: usize = 7;
+const ITEM_COMMAND: usize = 8;
+const ITEM_SERVER: usize = 9;
+const ITEM_TOOL: usize = 10;
+const THREAD_ID: usize = 11;
+const MESSAGE: usize = 12;
+const ERROR_MESSAGE: usize = 13;
+const ITEM_TEXT: usize = 14;
+const USAGE_OUTPUT_TOKENS: usize = 15;
+const ITEM_ID: usize = 16;
+const ITEM_EXIT_CODE: usize = 17;
 const ITEM_MESSAGE: usize = 18;
 
-/// Those of a launcher's line come first, so that who reads nothing else can have a scanner of their own.
+/// Those of a launcher's line come first, then those that tell what an agent does but not what it says, so that who
+/// reads nothing else can have a scanner of their own.
 static WANTS: [Want; 19] = [
     Want { path: &["type"], cap: 64 },
     Want { path: &["reason"], cap: 64 },
@@ -47,18 +51,18 @@ static WANTS: [Want; 19] = [
     Want { path: &["elapsed_seconds"], cap: 32 },
     Want { path: &["output_tokens"], cap: 32 },
     Want { path: &["cause"], cap: 64 },
+    Want { path: &["item", "type"], cap: 64 },
+    Want { path: &["item", "status"], cap: 64 },
+    Want { path: &["item", "command"], cap: 4096 },
+    Want { path: &["item", "server"], cap: 256 },
+    Want { path: &["item", "tool"], cap: 256 },
     Want { path: &["thread_id"], cap: 1024 },
     Want { path: &["message"], cap: FAILURE_CAP },
     Want { path: &["error", "message"], cap: FAILURE_CAP },
-    Want { path: &["item", "type"], cap: 64 },
     Want { path: &["item", "text"], cap: MESSAGE_CAP },
     Want { path: &["usage", "output_tokens"], cap: 32 },
     Want { path: &["item", "id"], cap: 128 },
-    Want { path: &["item", "command"], cap: 4096 },
-    Want { path: &["item", "status"], cap: 64 },
     Want { path: &["item", "exit_code"], cap: 32 },
-    Want { path: &["item", "server"], cap: 256 },
-    Want { path: &["item", "tool"], cap: 256 },
     Want { path: &["item", "message"], cap: FAILURE_CAP },
 ];
 
@@ -70,6 +74,11 @@ pub fn scanner() -> Scanner {
 /// A scanner that keeps what [`Handoff::of`] reads, and no more.
 pub fn handoff_scanner() -> Scanner {
     Scanner::new(&WANTS[..=CAUSE])
+}
+
+/// A scanner that keeps what [`Handoff::of`] and [`Outline::of`] read, and no text of a message.
+pub fn outline_scanner() -> Scanner {
+    Scanner::new(&WANTS[..=ITEM_TOOL])
 }
 
 /// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
