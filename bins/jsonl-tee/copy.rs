@@ -28,7 +28,7 @@ pub fn run(config: Config) -> Status {
     let mut read = Ok(());
     let mut is_first = true;
     while !outputs.is_over() && (config.status || !outputs.is_empty()) {
-        match intake.next() {
+        match intake.take() {
             Ok(Some(lines)) => way.push(lines, &mut outputs),
             Ok(None) => break,
             Err(error) => {

@@ -34,7 +34,7 @@ impl<S: AsFd> Intake<S> {
     ///
     /// # Errors
     /// When the input cannot be read; [`Intake::rest`] is what was read before and not handed out.
-    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
+    pub fn take(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.copy_within(self.given..self.end, 0);
         self.end -= self.given;
         self.given = 0;
@@ -84,7 +84,7 @@ mod tests {
         });
         let mut intake = Intake::new(Source::new(reader.into(), never));
         let mut all = Vec::new();
-        while let Some(bytes) = intake.next().unwrap() {
+        while let Some(bytes) = intake.take().unwrap() {
             all.push(bytes.to_vec());
         }
         feeder.join().unwrap();

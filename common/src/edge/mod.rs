@@ -2,6 +2,7 @@
 
 pub mod backlog;
 pub mod fanout;
+pub mod follow;
 pub mod intake;
 pub mod output;
 pub mod place;
