@@ -16,6 +16,8 @@ pub enum Told<'a> {
     Back,
     /// All bytes so far are void; the next ones are a file's first.
     Anew(Change),
+    /// All bytes that it had when it was looked at have been told.
+    Pause,
     /// It is there and cannot be read.
     Unreadable(io::Error),
     /// What is there is not a regular file.
@@ -27,15 +29,27 @@ pub enum Told<'a> {
 pub(super) struct Followed {
     path: PathBuf,
     cursor: Cursor,
+    /// Whether something stood at the path at the last look.
+    is_there: bool,
+    /// Whether the path has been seen to be a link: changes of what it leads to are told of elsewhere.
+    is_link: bool,
 }
 
 impl Followed {
     pub(super) fn new(path: PathBuf) -> Followed {
-        Followed { path, cursor: Cursor::new() }
+        Followed { path, cursor: Cursor::new(), is_there: false, is_link: false }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    pub(super) fn is_link(&self) -> bool {
+        self.is_link
     }
 
     /// Sees what has become of the file and tells it to `each`, through `room`, until that breaks off.
@@ -55,6 +69,8 @@ impl Followed {
                         | io::ErrorKind::StaleNetworkFileHandle
                 ) =>
             {
+                self.is_there = false;
+                self.see_link();
                 ControlFlow::Continue(())
             }
             Err(error) => each(Told::Unreadable(error)),
@@ -67,7 +83,9 @@ impl Followed {
         each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         // Most looks end here, without an open.
-        match about(&fs::metadata(&self.path)?) {
+        let metadata = fs::metadata(&self.path)?;
+        self.is_there = true;
+        match about(&metadata) {
             None => return Ok(each(Told::Irregular)),
             Some(now) if self.cursor.is_current(&now) => return Ok(ControlFlow::Continue(())),
             Some(_) => {}
@@ -84,6 +102,7 @@ impl Followed {
             }
             Step::Anew(change) => {
                 self.cursor.begin(now.id);
+                self.see_link();
                 change.map(Told::Anew)
             }
         };
@@ -118,7 +137,11 @@ impl Followed {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(each(Told::Pause))
+    }
+
+    fn see_link(&mut self) {
+        self.is_link = self.is_link || fs::symlink_metadata(&self.path).is_ok_and(|about| about.is_symlink());
     }
 }
 
