@@ -22,19 +22,22 @@ pub fn agents(text: &[u8]) -> Result<Vec<Agent>, String> {
 fn agent(line: &[u8]) -> Result<Agent, String> {
     let line = std::str::from_utf8(line).map_err(|_| "not UTF-8")?;
     let line = line.strip_suffix('\r').unwrap_or(line);
-    let [id, budget, file] = if line.trim_start().starts_with('{') { of_object(line)? } else { of_tabs(line)? };
+    let [id, budget, file] =
+        if line.trim_start().starts_with('{') { of_object(line)? } else { of_tabs(line)? };
     let budget = args::seconds(&budget).map_err(|what| format!("budget: {what} above zero"))?;
     Ok(Agent::new(&id, budget, file.into())?)
 }
 
 fn of_tabs(line: &str) -> Result<[String; 3], String> {
     let cells: Vec<String> = line.split('\t').map(str::to_owned).collect();
-    cells.try_into().map_err(|_| "neither a JSON object nor ID, BUDGET_SECONDS and FILE with tabs between".into())
+    cells
+        .try_into()
+        .map_err(|_| "neither a JSON object nor ID, BUDGET_SECONDS and FILE with tabs between".into())
 }
 
 fn of_object(line: &str) -> Result<[String; 3], String> {
-    let object: Map<String, Value> =
-        serde_json::from_str(line).map_err(|error| format!("not a JSON object: column {}", error.column()))?;
+    let object: Map<String, Value> = serde_json::from_str(line)
+        .map_err(|error| format!("not a JSON object: column {}", error.column()))?;
     Ok([text(&object, &ID)?, text(&object, &BUDGET)?, text(&object, &FILE)?])
 }
 

@@ -323,8 +323,7 @@ mod tests {
 
     /// A wave of agents A0, A1, ... with these budgets in seconds; digests every 300 s, grace 120 s.
     fn fake(budgets: &[u64], keep_going: bool) -> Fake {
-        let rules =
-            Rules { digest: Duration::from_secs(300), grace: Duration::from_secs(120), keep_going };
+        let rules = Rules { digest: Duration::from_secs(300), grace: Duration::from_secs(120), keep_going };
         let agent = |(index, &budget): (usize, &u64)| {
             Agent::new(&format!("A{index}"), Duration::from_secs(budget), index.to_string().into()).unwrap()
         };

@@ -41,7 +41,16 @@ impl Set {
         // The watches come first, and the first look after them, so that nothing falls between the two.
         let wake = Wake::new(files.iter().flatten().map(Followed::path));
         let now = Instant::now();
-        Set { files, wake, pace, next_poll: now, next_net: now, room: vec![0; CHUNK], links: BTreeSet::new(), bells: Vec::new() }
+        Set {
+            files,
+            wake,
+            pace,
+            next_poll: now,
+            next_net: now,
+            room: vec![0; CHUNK],
+            links: BTreeSet::new(),
+            bells: Vec::new(),
+        }
     }
 
     /// Ends each wait at once when `wish` can be read from, and when the reader of `output` has left.

@@ -195,13 +195,9 @@ mod tests {
     #[test]
     fn seconds_have_the_decimals_they_need() {
         let micros = Duration::from_micros;
-        for (micro, text) in [
-            (0, "0"),
-            (52_999, "0.052"),
-            (1_500_000, "1.5"),
-            (10_000_000, "10"),
-            (100_010_000, "100.01"),
-        ] {
+        for (micro, text) in
+            [(0, "0"), (52_999, "0.052"), (1_500_000, "1.5"), (10_000_000, "10"), (100_010_000, "100.01")]
+        {
             assert_eq!(seconds(micros(micro)), text);
         }
         assert_eq!(exact_seconds(Duration::from_secs_f64(0.03)), "0.03");
@@ -272,7 +268,8 @@ mod tests {
                  \"elapsedSeconds\":0.052,\"budgetSeconds\":0.03,\"eventCount\":0,\"sentinel\":{completed}}}\n"
             )
         );
-        let failed = r#"{"type":"handoff.failed","reason":"error","rc":70,"elapsed_seconds":3,"cause":"no-result"}"#;
+        let failed =
+            r#"{"type":"handoff.failed","reason":"error","rc":70,"elapsed_seconds":3,"cause":"no-result"}"#;
         let record = of(&shown(failed));
         assert!(record.contains(r#""status":"failed","reason":"error","#), "{record}");
         assert!(record.ends_with(&format!("\"sentinel\":{failed}}}\n")), "{record}");
