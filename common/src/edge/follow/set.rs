@@ -66,15 +66,25 @@ impl Set {
         until: Option<Instant>,
         mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
     ) {
-        for index in self.due(until) {
-            self.look(index, &mut each);
+        let (files, hinted) = self.due(until);
+        for index in files {
+            self.look_at(index, hinted, &mut each);
         }
     }
 
     /// Tells `each` what has changed in one file, without a wait.
     pub fn look(&mut self, index: usize, mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>) {
+        self.look_at(index, false, &mut each);
+    }
+
+    fn look_at(
+        &mut self,
+        index: usize,
+        hinted: bool,
+        each: &mut impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
+    ) {
         let Some(file) = &mut self.files[index] else { return };
-        let flow = file.look(&mut self.room, &mut |told| each(index, told));
+        let flow = file.look(hinted, &mut self.room, &mut |told| each(index, told));
         if file.is_link() {
             self.links.insert(index);
         }
@@ -96,8 +106,8 @@ impl Set {
         self.files[index].as_ref().is_some_and(Followed::is_there)
     }
 
-    /// Waits, and gives the files to look at.
-    fn due(&mut self, until: Option<Instant>) -> Vec<usize> {
+    /// Waits, and gives the files to look at, and whether notices alone name them.
+    fn due(&mut self, until: Option<Instant>) -> (Vec<usize>, bool) {
         let polled = self.wake.deaf().chain(self.links.iter().copied()).next();
         let poll = polled.map(|_| self.next_poll);
         let next = [poll, until].into_iter().flatten().fold(self.next_net, Instant::min);
@@ -107,13 +117,14 @@ impl Set {
             self.wake.mend();
             self.next_net = now + self.pace.net;
             self.next_poll = now + self.pace.poll;
-            return (0..self.files.len()).collect();
+            return ((0..self.files.len()).collect(), false);
         }
-        let Hint::Some(mut files) = hint else { return Vec::new() };
-        if now >= self.next_poll {
+        let Hint::Some(mut files) = hint else { return (Vec::new(), false) };
+        let is_poll = now >= self.next_poll;
+        if is_poll {
             self.next_poll = now + self.pace.poll;
             files.extend(self.wake.deaf().chain(self.links.iter().copied()));
         }
-        files
+        (files, !is_poll)
     }
 }
