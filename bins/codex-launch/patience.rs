@@ -3,7 +3,6 @@
 //! A slow reader of events or answer gets them all, however long it takes: that is what a pipe is for. But a run
 //! that was cut short by its limit or by the user has to end, and so has one whose user loses patience now.
 
-use crate::check::{Refusal, refuse};
 use common::edge::signals::Notice;
 use common::edge::supervise::Cut;
 use common::edge::worker::Worker;
@@ -12,8 +11,9 @@ use crossbeam_channel::{Receiver, after, never, select};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long a reader has when the run was cut short, at the least. A signal that comes now gives it as much.
-const LAST_CALL: Duration = Duration::from_secs(1);
+/// How long a reader has when the run was cut short, at the least. A signal that comes now gives it as much, and so
+/// has the reader of anything but events and answer.
+pub const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// The patience of one run, after Codex and all its processes have ended.
 #[derive(Debug)]
@@ -36,36 +36,30 @@ impl<'a> Patience<'a> {
         Patience { notices, end: Cell::new(end) }
     }
 
-    /// Does `work`, which writes to `what`, and waits for it.
-    pub fn wait<T: Send + 'static>(
-        &self,
-        what: &str,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Refusal> {
+    /// Does `work`, which may have to wait for a reader, and waits for it. The status that the launcher ends with is
+    /// the error when the patience ends first.
+    pub fn wait<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Status> {
         match Worker::hire() {
-            Ok(worker) => self.receive(what, &worker.run(work)),
+            Ok(worker) => self.receive(&worker.run(work)),
             // Where no thread is to be had it is done here: better without an end to the patience than not at all.
             Err(_) => Ok(work()),
         }
     }
 
-    /// Waits for somebody who writes to `what` to be done.
-    pub fn receive<T>(&self, what: &str, done: &Receiver<T>) -> Result<T, Refusal> {
+    /// Waits for somebody else to be done, in the same way.
+    pub fn receive<T>(&self, done: &Receiver<T>) -> Result<T, Status> {
         loop {
             let end = self.end.get();
             let timer =
                 end.map_or_else(never, |(end, _)| after(end.saturating_duration_since(Instant::now())));
             select! {
-                recv(done) -> done => return done.map_err(|_| refuse(Status::LAUNCHER, what, "the writer died")),
+                recv(done) -> done => return done.map_err(|_| Status::LAUNCHER),
                 recv(self.notices) -> notice => {
                     if let (Ok(Notice::User(signal)), None) = (notice, end) {
                         self.end.set(Some((Instant::now() + LAST_CALL, Status::signal(signal))));
                     }
                 }
-                recv(timer) -> _ => {
-                    let status = end.map_or(Status::LAUNCHER, |(_, status)| status);
-                    return Err(refuse(status, what, "its reader takes nothing; what was left for it is lost"));
-                }
+                recv(timer) -> _ => return Err(end.map_or(Status::LAUNCHER, |(_, status)| status)),
             }
         }
     }
