@@ -10,3 +10,4 @@ mod readme;
 mod sentinel;
 mod streams;
 mod tee;
+mod wave;

@@ -28,6 +28,7 @@ pub(crate) fn binary(name: &str) -> &'static Path {
         "jsonl-sentinel" => env!("CARGO_BIN_EXE_jsonl-sentinel"),
         "jsonl-tee" => env!("CARGO_BIN_EXE_jsonl-tee"),
         "loopback-model" => env!("CARGO_BIN_EXE_loopback-model"),
+        "wave-watch" => env!("CARGO_BIN_EXE_wave-watch"),
         other => panic!("no binary is called {other:?}"),
     })
 }
