@@ -1,5 +1,6 @@
 //! What touches the world: files, pipes, signals, child processes.
 
+pub mod input;
 pub mod output;
 pub mod place;
 pub mod program;

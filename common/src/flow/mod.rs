@@ -14,4 +14,6 @@ pub mod verdict;
 
 pub mod sentinel;
 
+pub mod usage;
+
 pub mod record;
