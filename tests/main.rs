@@ -4,4 +4,5 @@ mod fake_codex;
 mod harness;
 mod harness_itself;
 mod launch;
+mod loopback;
 mod readme;

@@ -1,32 +1,30 @@
 //! The wiring of one run: prepared, started, supervised, judged, delivered, told.
 
 use crate::answer::{self, Answer, Destination};
-use crate::args::{Config, Outputs, Progress};
-use crate::check::{self, Refusal, refuse, refuse_path, why};
+use crate::args::Config;
+use crate::check::{self, Refusal, refuse, why};
 use crate::command::{self, Known};
 use crate::ending::{Ending, Facts};
 use crate::lost::Lost;
+use crate::outputs;
 use crate::patience::Patience;
+use crate::pipes::Pipes;
 use crate::prepare::{self, Prepared};
 use crate::probe;
 use crate::report::{self, Details};
 use crate::stream::{Aside, Stream, Wiring, lock};
-use common::edge::output::{Existing, Output};
-use common::edge::place::{self, Making, Standing};
-use common::edge::pump::{self, Stop};
-use common::edge::signals::{self, Notice};
+use common::edge::output::Output;
+use common::edge::signals;
 use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
 use common::flow::record;
-use crossbeam_channel::{Receiver, bounded, unbounded};
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use crossbeam_channel::unbounded;
+use std::fs::Permissions;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What came of a run.
 #[derive(Debug)]
@@ -66,9 +64,10 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     signals::notify(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
     let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
-    let folder = private_folder().map_err(|error| cannot_launch("temporary folder", &error))?;
+    let folder = private_folder()?;
     let last_message = folder.path().join("last-message");
-    let (aside, progress) = open_outputs(&config.outputs, config.force, &notices)?;
+    let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
+    let (aside, progress) = outputs::open(&config.outputs, config.force, &notices)?;
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
@@ -82,12 +81,10 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     };
     let started = child.started;
     let limits = Limits { time: config.time, grace: config.kill_grace / 2 };
-    let threads =
-        Threads::start(child.stdin, child.stdout, child.stderr, prepared.prompt, stream, aside.clone())
-            .map_err(|error| cannot_launch("pipes", &error))?;
+    let pipes = pipes.connect(child.pipes, prepared.prompt, stream, aside.clone());
     let mut ended = supervise::run(&tree, child.pid, started, limits, &notices);
     let patience = Patience::new(&notices, ended.cut, config.kill_grace);
-    let stream = threads.finish(&patience)?;
+    let stream = pipes.finish(&patience)?;
     // A Codex that ends at once can be gone before it is told to end.
     ended.cut = ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
     let (shown, stderr) = lock(&aside).tails();
@@ -121,7 +118,7 @@ impl End {
     fn deliver(
         self,
         destination: &Destination,
-        started: std::time::Instant,
+        started: Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
         let End { ending, answer, mut stream, aside, shown, ended } = self;
@@ -161,55 +158,12 @@ fn cannot_launch(what: &str, error: &io::Error) -> Refusal {
     refuse(Status::LAUNCHER, what, why(error))
 }
 
-fn private_folder() -> io::Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix("codex-launch-").permissions(Permissions::from_mode(0o700)).tempdir()
-}
-
-/// Opens what is written while the run lives, and removes an old answer, so that it cannot pass for this run's.
-fn open_outputs(
-    outputs: &Outputs,
-    force: bool,
-    notices: &Receiver<Notice>,
-) -> Result<(Arc<Mutex<Aside>>, Option<Output>), Refusal> {
-    let open = |option: &str, path: &Path, existing: Existing| {
-        open(path, existing, notices)?.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => check::not_empty(path),
-            _ => refuse_path(option, path, &error),
-        })
-    };
-    let stderr = match &outputs.stderr {
-        None => None,
-        Some(path) => Some(open("--stderr-file", path, Existing::Emptied)?),
-    };
-    for (option, path) in [("--result-file", &outputs.result), ("--session-file", &outputs.session)] {
-        if let Some(path) = path {
-            remove_old(path).map_err(|error| refuse_path(option, path, &error))?;
-        }
-    }
-    let existing = if force { Existing::Emptied } else { Existing::Refused };
-    let progress = match &outputs.progress {
-        None => None,
-        Some(Progress::Stdout) => Some(Output::stdout().map_err(|error| cannot_launch("stdout", &error))?),
-        Some(Progress::File(path)) => Some(open("--progress-file", path, existing)?),
-    };
-    Ok((Aside::new(stderr), progress))
-}
-
-/// Opens one output. A named pipe opens when its reader comes, and the user may cancel meanwhile; a file is opened
-/// here and now, so that none is ever made by a launch that was cancelled before it.
-fn open(path: &Path, existing: Existing, notices: &Receiver<Notice>) -> Result<io::Result<Output>, Refusal> {
-    if !matches!(place::look(path, Making::InPlace), Ok(Standing::Special)) {
-        return Ok(Output::open(path, existing));
-    }
-    let path = path.to_owned();
-    prepare::unless_cancelled("outputs", notices, move || Output::open(&path, existing))
-}
-
-fn remove_old(path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(about) if about.is_file() => fs::remove_file(path),
-        _ => Ok(()),
-    }
+fn private_folder() -> Result<tempfile::TempDir, Refusal> {
+    let mut builder = tempfile::Builder::new();
+    let folder = builder.prefix("codex-launch-").permissions(Permissions::from_mode(0o700)).tempdir();
+    folder.map_err(|error| {
+        cannot_launch(&format!("temporary folder in {}", std::env::temp_dir().display()), &error)
+    })
 }
 
 fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
@@ -232,48 +186,4 @@ fn not_started(stream: &mut Stream, error: &io::Error) -> Outcome {
         Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, left: false, elapsed };
     report::tell(&ending, &details);
     Outcome { ending, answer: Answer::Nothing, elapsed }
-}
-
-/// What feeds and drains Codex while it is supervised. Nothing here can hold the supervision up.
-struct Threads {
-    stop: Stop,
-    stream: Receiver<Stream>,
-    stderr: Receiver<()>,
-}
-
-impl Threads {
-    fn start(
-        stdin: OwnedFd,
-        stdout: OwnedFd,
-        stderr: OwnedFd,
-        prompt: Vec<u8>,
-        mut stream: Stream,
-        aside: Arc<Mutex<Aside>>,
-    ) -> io::Result<Threads> {
-        let stop = Stop::new()?;
-        let (stdout_stop, stderr_stop) = (stop.listener()?, stop.listener()?);
-        // A child that leaves before it has read its prompt has its reasons, and a status of its own.
-        thread::spawn(move || File::from(stdin).write_all(&prompt));
-        let (send_stream, receive_stream) = bounded(1);
-        thread::spawn(move || {
-            // A pipe that cannot be read has nothing more to say; the run is judged by what it said.
-            let _ = pump::drain(stdout, &stdout_stop, |chunk| stream.push(chunk));
-            stream.end();
-            let _ = send_stream.send(stream);
-        });
-        let (send_stderr, receive_stderr) = bounded(1);
-        thread::spawn(move || {
-            let _ = pump::drain(stderr, &stderr_stop, |chunk| lock(&aside).stderr(chunk));
-            let _ = send_stderr.send(());
-        });
-        Ok(Threads { stop, stream: receive_stream, stderr: receive_stderr })
-    }
-
-    /// Lets them take what is left in the pipes, and gives the stream back.
-    fn finish(self, patience: &Patience<'_>) -> Result<Stream, Refusal> {
-        self.stop.call();
-        let stream = patience.receive("progress file", &self.stream)?;
-        patience.receive("stderr file", &self.stderr)?;
-        Ok(stream)
-    }
 }

@@ -6,10 +6,10 @@
 use crate::check::{Refusal, refuse};
 use common::edge::signals::Notice;
 use common::edge::supervise::Cut;
+use common::edge::worker::Worker;
 use common::face::exit::Status;
-use crossbeam_channel::{Receiver, after, bounded, never, select};
+use crossbeam_channel::{Receiver, after, never, select};
 use std::cell::Cell;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a reader has when the run was cut short, at the least. A signal that comes now gives it as much.
@@ -42,9 +42,11 @@ impl<'a> Patience<'a> {
         what: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let (send, receive) = bounded(1);
-        thread::spawn(move || send.send(work()));
-        self.receive(what, &receive)
+        match Worker::hire() {
+            Ok(worker) => self.receive(what, &worker.run(work)),
+            // Where no thread is to be had it is done here: better without an end to the patience than not at all.
+            Err(_) => Ok(work()),
+        }
     }
 
     /// Waits for somebody who writes to `what` to be done.

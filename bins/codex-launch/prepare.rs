@@ -2,18 +2,18 @@
 
 use crate::NAME;
 use crate::args::{Config, Resume};
-use crate::check::{self, Refusal, refuse};
+use crate::check::{self, Refusal, refuse, why};
 use crate::probe::{self, Probe};
 use crate::{prompt, resume};
 use common::edge::program::{Answer, Question};
 use common::edge::signals::Notice;
+use common::edge::worker::Worker;
 use common::face::exit::Status;
 use common::face::say;
-use crossbeam_channel::{Receiver, Sender, after, bounded, select, unbounded};
+use crossbeam_channel::{Receiver, Sender, after, select, unbounded};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 /// How long Codex may take to answer a question. It takes 0.1 s (0.98.0 to 0.171.0); a machine may be busy.
@@ -41,7 +41,7 @@ pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config
     let thread = thread(&config)?;
     let codex = check::codex(&config);
     let source = config.prompt.clone();
-    let prompt = in_background(move || prompt::read(&source));
+    let prompt = in_background(move || prompt::read(&source))?;
     let mut questions = match &codex {
         Ok(codex) => Questions::ask(codex, &config),
         Err(_) => Ok(Questions::none()),
@@ -88,13 +88,14 @@ pub fn unless_cancelled<T: Send + 'static>(
     notices: &Receiver<Notice>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
-    receive(what, &in_background(work), notices)
+    receive(what, &in_background(work)?, notices)
 }
 
-fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
-    let (send, receive) = bounded(1);
-    thread::spawn(move || send.send(work()));
-    receive
+fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Receiver<T>, Refusal> {
+    let worker = Worker::hire().map_err(|error| refuse(Status::LAUNCHER, "threads", why(&error)))?;
+    Ok(worker.run(work))
 }
 
 fn receive<T>(what: &str, source: &Receiver<T>, notices: &Receiver<Notice>) -> Result<T, Refusal> {
@@ -134,7 +135,7 @@ impl Questions {
             let question = Arc::new(probe.ask(codex, config)?);
             questions.asked.push(question.clone());
             let send: Sender<_> = send.clone();
-            thread::spawn(move || send.send((probe, question.answer())));
+            in_background(move || send.send((probe, question.answer())))?;
         }
         Ok(questions)
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::ran::Ran;
 use super::running::Running;
 use super::sweep::TestId;
+use super::wait::SOON;
 
 /// Variables of the surroundings that a filter gets. The others stay outside: a key or a CODEX_HOME of whoever
 /// runs the tests must not change how they end.
@@ -29,17 +30,15 @@ pub(crate) fn binary(name: &str) -> &'static Path {
     })
 }
 
-/// A filter of this package, without arguments; its stdin is empty.
+/// A filter of this package, without arguments; its stdin is empty. It leaves no process.
 pub(crate) fn filter(name: &str) -> Filter {
-    Filter {
-        words: vec![binary(name).into()],
-        env: vec![],
-        dir: None,
-        stdin: Input::From(Stdio::null()),
-        stdout: None,
-        stderr: None,
-        limit: LIMIT,
-    }
+    Filter::of(binary(name), Duration::ZERO)
+}
+
+/// Any other program, started and watched as a filter is. None of them promises that what it started has ended
+/// before it does (Codex 0.98.0 can leave a `git rev-parse` behind for some ms); it only has to end soon.
+pub(crate) fn program(path: &Path) -> Filter {
+    Filter::of(path, SOON)
 }
 
 /// Collects how a filter is to be started; [`Filter::run`] or [`Filter::start`] does it.
@@ -51,6 +50,7 @@ pub(crate) struct Filter {
     stdout: Option<Stdio>,
     stderr: Option<Stdio>,
     limit: Duration,
+    linger: Duration,
 }
 
 enum Input {
@@ -59,6 +59,19 @@ enum Input {
 }
 
 impl Filter {
+    fn of(path: &Path, linger: Duration) -> Filter {
+        Filter {
+            words: vec![path.into()],
+            env: vec![],
+            dir: None,
+            stdin: Input::From(Stdio::null()),
+            stdout: None,
+            stderr: None,
+            limit: LIMIT,
+            linger,
+        }
+    }
+
     /// One more argument.
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Filter {
         self.words.push(arg.as_ref().into());
@@ -165,6 +178,6 @@ impl Filter {
             // It may leave without reading all; then there is nothing more to feed.
             std::thread::spawn(move || drop(stdin.write_all(&bytes)));
         }
-        Running::new(child, id, self.limit)
+        Running::new(child, id, self.limit, self.linger)
     }
 }

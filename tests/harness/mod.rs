@@ -1,5 +1,6 @@
 //! The words that tests speak.
 
+pub(crate) mod codex;
 pub(crate) mod filter;
 pub(crate) mod progress;
 pub(crate) mod ran;

@@ -28,17 +28,19 @@ pub(crate) struct Running {
     stderr: Gatherer,
     started: Instant,
     limit: Duration,
+    /// How long after its end what it started may live on.
+    linger: Duration,
     /// The highest VmHWM seen so far.
     peak_kib: u64,
     waited_for: bool,
 }
 
 impl Running {
-    pub(super) fn new(mut child: Child, id: TestId, limit: Duration) -> Running {
+    pub(super) fn new(mut child: Child, id: TestId, limit: Duration, linger: Duration) -> Running {
         let stdout = Gatherer::new(child.stdout.take());
         let stderr = Gatherer::new(child.stderr.take());
         let started = Instant::now();
-        Running { child, id, stdout, stderr, started, limit, peak_kib: 0, waited_for: false }
+        Running { child, id, stdout, stderr, started, limit, linger, peak_kib: 0, waited_for: false }
     }
 
     /// Its process id.
@@ -67,7 +69,7 @@ impl Running {
     pub(crate) fn end(mut self) -> Ran {
         let status = self.wait();
         let elapsed = self.started.elapsed();
-        let leftovers = self.id.processes();
+        let leftovers = self.id.processes_after(self.linger);
         self.id.kill_all();
         self.waited_for = true;
         wait_until("the pipes of the filter are closed", PIPES, || {
@@ -112,12 +114,17 @@ impl Drop for Running {
     }
 }
 
-/// The peak of a process's resident memory, in KiB; 0 when it has ended.
+/// The peak of a process's resident memory, in KiB; 0 when it has ended or is not yet what it was started to be.
 ///
 /// It is VmHWM of the program that runs now. The `ru_maxrss` of wait4 would have the last word, but is no use: it
 /// counts the memory that the process had before its exec, which is that of the test runner, and that of the
 /// children it waited for. VmHWM is gone with the process, so what it took in its last [`STEP`] can be missed.
 fn peak_kib(pid: u32) -> u64 {
+    // A spawn returns a moment before the memory is the program's own; until then it is that of the test runner.
+    let program = std::fs::read_link(format!("/proc/{pid}/exe"));
+    if !program.is_ok_and(|program| program != std::env::current_exe().expect("the test runner")) {
+        return 0;
+    }
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
     field.trim().trim_end_matches(" kB").parse().expect("VmHWM in kB")

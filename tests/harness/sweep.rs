@@ -7,6 +7,7 @@
 use std::fmt;
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -48,6 +49,18 @@ impl TestId {
             .filter(|pid| marked(*pid))
             .map(Process::new)
             .collect()
+    }
+
+    /// Those that are still alive when the others have had `time` to end.
+    pub(crate) fn processes_after(&self, time: Duration) -> Vec<Process> {
+        let started = Instant::now();
+        loop {
+            let processes = self.processes();
+            if processes.is_empty() || started.elapsed() >= time {
+                return processes;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Kills them all, those too that are started meanwhile.

@@ -4,6 +4,8 @@
 //! sentinel says what the status says, there is a result exactly when the run completed, and no process is left.
 //! Each run has a generator of its own, made from the seed and the run's number: `CODEX_FILTERS_SEED` replays all.
 
+use std::cell::RefCell;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -50,8 +52,8 @@ fn every_run_ends_in_one_sentinel_and_leaves_nothing() {
 struct Plan {
     scratch: Scratch,
     script: Script,
-    /// The limit and the grace, as arguments.
-    times: [String; 2],
+    /// More arguments: the limit, the grace and at most one other.
+    args: Vec<String>,
     /// Signals to the launcher, and how long after its start or after the signal before.
     signals: Vec<(Signal, Duration)>,
 }
@@ -71,7 +73,10 @@ impl Plan {
         }
         let script = ending(random, script);
         // A run that hangs ends by its limit unless a signal comes first.
-        let times = [random.random_range(0.02..0.4), random.random_range(0.0..0.2)];
+        let [limit, grace] = [random.random_range(0.02..0.4), random.random_range(0.0..0.2)];
+        let mut args = vec![format!("--timeout-seconds={limit}"), format!("--kill-grace={grace}")];
+        let others = ["--stderr-file=e", "--session-file=s", "--resume=t1", "--decide=stream", "--ephemeral"];
+        args.extend(others.choose(random).filter(|_| random.random_bool(0.5)).map(|&other| other.to_owned()));
         let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
         let mut signal = |moment: u64| {
             let moment = Duration::from_micros(random.random_range(0..moment));
@@ -84,17 +89,15 @@ impl Plan {
             4..8 => vec![first],
             _ => vec![first, second],
         };
-        Plan { scratch, script, times: times.map(|time| time.to_string()), signals }
+        Plan { scratch, script, args, signals }
     }
 
     fn carry_out(&self, seed: u64, number: u64) {
-        let _told = Told(format!(
-            "run {number} of CODEX_FILTERS_SEED={seed}: {:?}, limit and grace {:?}\n{}",
-            self.signals, self.times, self.script
-        ));
-        let [limit, grace] = &self.times;
-        let launcher = launch(&self.scratch, &self.script);
-        let running = launcher.args(["--timeout-seconds", limit, "--kill-grace", grace]).start();
+        let told = Told(RefCell::new(format!(
+            "run {number} of CODEX_FILTERS_SEED={seed}: {:?}, {:?}\n{}",
+            self.signals, self.args, self.script
+        )));
+        let running = launch(&self.scratch, &self.script).args(&self.args).start();
         for (signal, moment) in &self.signals {
             // Not a wait for anything: the moment is what is drawn.
             std::thread::sleep(*moment);
@@ -102,6 +105,7 @@ impl Plan {
         }
         // Nothing left is asserted here.
         let ran = running.end();
+        write!(told.0.borrow_mut(), "{ran}").expect("a string takes all");
         let cancelled: Vec<i32> = self.signals.iter().map(|(signal, _)| 128 + *signal as i32).collect();
         // A launcher that was signalled before it launched says nothing; and it may not have had its handlers yet.
         let Some(status) = ran.status.code() else {
@@ -168,12 +172,12 @@ fn ending(random: &mut StdRng, script: Script) -> Script {
 }
 
 /// What is told when a run fails a test.
-struct Told(String);
+struct Told(RefCell<String>);
 
 impl Drop for Told {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("{}", self.0);
+            eprintln!("{}", self.0.borrow());
         }
     }
 }

@@ -118,6 +118,26 @@ fn a_large_tree_is_ended() {
 }
 
 #[test]
+fn a_process_that_never_stays_the_same_is_ended() {
+    // It starts its successor in a new session and ends, over and over, as long as there is the folder of this test.
+    let scratch = Scratch::git();
+    let file = scratch.path("generation");
+    let next = format!("echo x >> {0}; [ -e {0} ] && setsid sh -c \"$F\" &", file.display());
+    let script = Script::good().no_answer();
+    let command =
+        format!("sh -c \"$F\"; while [ $(wc -l < {}) -lt 10 ]; do sleep 0.01; done", file.display());
+    launch(&scratch, &script.sh(&command)).env("F", next).run().exits(0).took(seconds(0), seconds(30));
+    progress(&scratch).completed();
+    let generations = scratch.read("generation").len();
+    assert!(generations >= 10);
+    // Nobody is left to write one more: that the sweep sees nobody might be chance.
+    for _ in 0..20 {
+        std::thread::yield_now();
+        assert_eq!(scratch.read("generation").len(), generations);
+    }
+}
+
+#[test]
 fn others_with_the_same_parent_are_left_alone() {
     // A process that the launcher did not start, but was given as a child by the shell that became it.
     let scratch = Scratch::git();

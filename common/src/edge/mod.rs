@@ -9,3 +9,4 @@ pub mod replace;
 pub mod signals;
 pub mod spool;
 pub mod supervise;
+pub mod worker;

@@ -1,5 +1,6 @@
 //! Finding a program before it is run, and asking it short questions.
 
+use crate::edge::worker::Worker;
 use crate::sys::process;
 use nix::sys::signal::Signal;
 use nix::unistd::{AccessFlags, access};
@@ -96,9 +97,9 @@ impl Question {
     /// When it cannot be read.
     pub fn answer(&self) -> io::Result<Answer> {
         let Some((out, err)) = lock(&self.output).take() else { return Err(io::ErrorKind::NotFound.into()) };
-        let reader = std::thread::spawn(move || read(err));
+        let rest = Worker::hire()?.run(move || read(err));
         let mut bytes = read(out)?;
-        bytes.extend(reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader died")))?);
+        bytes.extend(rest.recv().unwrap_or_else(|_| Err(io::Error::other("the reader died")))?);
         // Waited for without the lock, so that `end` is never held up.
         let exit = process::wait(self.pid);
         if let Some(mut child) = lock(&self.child).take() {

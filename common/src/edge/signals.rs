@@ -39,13 +39,13 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
     let mut signals = Signals::new(wanted)?;
     // A parent may have left some of them blocked.
     SigSet::empty().thread_set_mask()?;
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         for signal in signals.forever() {
             let notice = if signal == SIGCHLD { Notice::Child } else { Notice::User(signal) };
             if notices.send(notice).is_err() {
                 return;
             }
         }
-    });
+    })?;
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use nix::unistd::{Pid, dup2_stdin, setsid, write};
+use nix::unistd::{Pid, dup2_stdin, setsid};
 
 use crate::step::Step;
 
@@ -135,8 +135,11 @@ fn lead_life(descendant: &Descendant) {
     if let Some(file) = &descendant.pid_file {
         fs::write(file, std::process::id().to_string()).expect("writing the process id");
     }
-    write(std::io::stdin(), b".").expect("telling the run");
+    let mut run =
+        UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned().expect("a second descriptor"));
     dup2_stdin(fs::File::open("/dev/null").expect("/dev/null")).expect("letting go of the run");
+    run.write_all(b".").expect("telling the run");
+    drop(run);
 
     let end = Instant::now() + descendant.lasts;
     if descendant.life == Life::Chatter {

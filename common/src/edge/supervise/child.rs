@@ -25,11 +25,18 @@ pub struct Child {
     pub pid: i32,
     /// When it was started.
     pub started: Instant,
-    /// The pipe to its standard input.
+    /// Its pipes.
+    pub pipes: Pipes,
+}
+
+/// This side's ends of the pipes of a program.
+#[derive(Debug)]
+pub struct Pipes {
+    /// To its standard input.
     pub stdin: OwnedFd,
-    /// The pipe from its standard output.
+    /// From its standard output.
     pub stdout: OwnedFd,
-    /// The pipe from its standard error.
+    /// From its standard error.
     pub stderr: OwnedFd,
 }
 
@@ -48,12 +55,11 @@ impl Child {
         let mut child = command.spawn()?;
         let started = Instant::now();
         let missing = || io::Error::other("a pipe is missing");
-        Ok(Child {
-            pid: child.id().cast_signed(),
-            started,
+        let pipes = Pipes {
             stdin: child.stdin.take().ok_or_else(missing)?.into(),
             stdout: child.stdout.take().ok_or_else(missing)?.into(),
             stderr: child.stderr.take().ok_or_else(missing)?.into(),
-        })
+        };
+        Ok(Child { pid: child.id().cast_signed(), started, pipes })
     }
 }

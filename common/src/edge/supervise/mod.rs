@@ -7,7 +7,7 @@ mod plan;
 mod run;
 mod tree;
 
-pub use self::child::{Child, Spec};
+pub use self::child::{Child, Pipes, Spec};
 pub use self::plan::{Cut, Ended, Limits};
 pub use self::run::run;
 pub use self::tree::Tree;

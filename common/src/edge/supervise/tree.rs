@@ -10,6 +10,9 @@ use nix::sys::signal::Signal;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+/// How many readings of /proc must find nobody where children that are none of the run's hide the exact answer.
+const READINGS: u32 = 3;
+
 /// How long [`Tree::raze`] goes on: most processes die of KILL at once, and one that the kernel holds is not waited
 /// for longer than two seconds.
 const RAZE_LOOKS: u32 = 1000;
@@ -54,9 +57,17 @@ impl Tree {
         found
     }
 
-    /// Whether no descendant is alive. Most runs leave nothing, and then there is no child at all: a cheap answer.
+    /// Whether no process of the run is alive. A living descendant hangs, through living or dead parents, on a child
+    /// of this process, so "no children", once the dead are buried, is exact. A reading of /proc is not: it can miss a
+    /// process that starts its successor and ends, over and over. With strangers among the children it has to do,
+    /// several times in a row.
     pub(super) fn is_alone(&self) -> bool {
-        process::reap_any() == Reaped::NoChildren || self.descendants().is_empty()
+        let mut reaped = process::reap_any();
+        while matches!(reaped, Reaped::Child(..)) {
+            reaped = process::reap_any();
+        }
+        let has_strangers = !self.strangers.is_empty();
+        reaped == Reaped::NoChildren || has_strangers && (0..READINGS).all(|_| self.descendants().is_empty())
     }
 
     /// Sends `signal` to every living process of the run.

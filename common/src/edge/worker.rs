@@ -1,0 +1,51 @@
+//! A thread for one job, hired before it is needed.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io;
+use std::thread;
+
+/// A thread that waits for its job. Hiring can fail where processes are scarce; giving it the job cannot, so whoever
+/// hires first and starts things afterwards never has started half of them.
+#[derive(Debug)]
+pub struct Worker(Sender<Job>);
+
+type Job = Box<dyn FnOnce() + Send>;
+
+impl Worker {
+    /// A new thread. It ends when its job is done, or when this value is dropped without one.
+    ///
+    /// # Errors
+    /// When no thread is to be had.
+    pub fn hire() -> io::Result<Worker> {
+        let (send, jobs) = bounded::<Job>(1);
+        thread::Builder::new().spawn(move || {
+            if let Ok(job) = jobs.recv() {
+                job();
+            }
+        })?;
+        Ok(Worker(send))
+    }
+
+    /// Gives it its job; what comes of it arrives on the channel.
+    pub fn run<T: Send + 'static>(self, job: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+        let (send, result) = bounded(1);
+        let job = move || {
+            // Nobody may be waiting any more.
+            let _ = send.send(job());
+        };
+        // The thread waits for exactly this.
+        let _ = self.0.send(Box::new(job));
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_job_is_done_and_its_result_arrives() {
+        assert_eq!(Worker::hire().unwrap().run(|| 6 * 7).recv(), Ok(42));
+        drop(Worker::hire().unwrap());
+    }
+}
