@@ -78,9 +78,18 @@ impl TestId {
 
 /// Whether there is such a process, alive.
 pub(crate) fn is_alive(pid: Pid) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
-    state.is_some_and(|state| !state.trim_start().starts_with(['Z', 'X']))
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Whether there is such a process, and a signal has stopped it.
+pub(crate) fn is_stopped(pid: Pid) -> bool {
+    state(pid) == Some('T')
+}
+
+/// The letter that /proc has for what a process does.
+fn state(pid: Pid) -> Option<char> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("State:"))?.trim_start().chars().next()
 }
 
 /// A process, for a message.

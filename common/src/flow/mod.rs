@@ -17,3 +17,4 @@ pub mod sentinel;
 pub mod usage;
 
 pub mod record;
+pub mod stamp;

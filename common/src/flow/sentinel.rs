@@ -88,15 +88,44 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// Whether a stream has come to its sentinel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Not yet.
+    Open,
+    /// Its last line, but for blank ones, is its only sentinel.
+    Settled {
+        /// Whether the run completed.
+        completed: bool,
+    },
+    /// There was a sentinel, and there are lines after it.
+    Overrun,
+}
+
+impl Standing {
+    /// How it is after one more whole line, which a scanner of [`super::event`] has scanned.
+    pub fn after(self, line: Scan<'_>) -> Standing {
+        match (self, line) {
+            (_, Scan::Blank) => self,
+            (Standing::Open, _) => match Reading::of(line) {
+                Some(reading) => Standing::Settled { completed: reading.is_completed() },
+                None => Standing::Open,
+            },
+            (Standing::Settled { .. } | Standing::Overrun, _) => Standing::Overrun,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::event;
     use super::*;
 
     fn outcome(line: &str, expected: Option<Outcome<'_>>) {
-        let mut scanner = event::scanner();
-        scanner.push(line.as_bytes());
-        assert_eq!(Reading::of(scanner.finish()).map(|reading| reading.outcome), expected, "{line}");
+        for mut scanner in [event::scanner(), event::handoff_scanner()] {
+            scanner.push(line.as_bytes());
+            assert_eq!(Reading::of(scanner.finish()).map(|reading| reading.outcome), expected, "{line}");
+        }
     }
 
     #[test]
@@ -107,6 +136,7 @@ mod tests {
             r#"{"type":"handoff.completed","elapsed_seconds":7,"output_tokens":20}"#,
             completed(Some(20)),
         );
+        outcome(r#" {"x":{"type":"y"},"type":"handoff.completed","output_tokens":"7"}"#, completed(None));
         outcome(
             r#"{"type":"handoff.failed","reason":"error","rc":70,"elapsed_seconds":0,"cause":"no-result"}"#,
             failed(Some("error"), Some(70), Some("no-result")),
@@ -114,11 +144,35 @@ mod tests {
         outcome(r#"{"type":"handoff.failed","reason":null,"rc":-1}"#, failed(None, None, None));
         for line in [
             r#"{"type":"handoff.started"}"#,
+            r#"{"type":"handoff.completed2"}"#,
+            r#"{"type":"Handoff.completed"}"#,
+            r#"{"type":["handoff.completed"]}"#,
             r#"{"item":{"type":"handoff.completed"}}"#,
+            r#"{"type":"item.completed","item":{"text":"{\"type\":\"handoff.completed\"}"}}"#,
             r#"[{"type":"handoff.completed"}]"#,
+            r#"{"type":"handoff.completed"}}"#,
             r#"{"type":"handoff.completed""#,
+            "",
         ] {
             outcome(line, None);
+        }
+    }
+
+    #[test]
+    fn a_stream_is_settled_by_a_sentinel_that_nothing_follows() {
+        let after = |lines: &[&str]| {
+            lines.iter().fold(Standing::Open, |standing, line| {
+                let mut scanner = event::handoff_scanner();
+                scanner.push(line.as_bytes());
+                standing.after(scanner.finish())
+            })
+        };
+        let (c, f) = (r#"{"type":"handoff.completed"}"#, r#"{"type":"handoff.failed"}"#);
+        assert_eq!(after(&["{}", "[", "\r"]), Standing::Open);
+        assert_eq!(after(&["{}", c, ""]), Standing::Settled { completed: true });
+        assert_eq!(after(&[f]), Standing::Settled { completed: false });
+        for overrun in [&[c, c][..], &[c, f], &[c, "{}"], &[c, "["], &[c, "{}", c]] {
+            assert_eq!(after(overrun), Standing::Overrun);
         }
     }
 }

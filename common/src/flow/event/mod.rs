@@ -16,8 +16,8 @@ pub use lists::{Change, Step, changes, steps, usage};
 /// How much of a message is kept: an agent message as long as this is kept whole.
 pub const MESSAGE_CAP: usize = 1 << 20;
 
-/// How much of a failure message is kept.
-const FAILURE_CAP: usize = 4096;
+/// How much of a failure message is kept, in bytes.
+pub const FAILURE_CAP: usize = 4096;
 
 const TYPE: usize = 0;
 const REASON: usize = 1;
@@ -67,6 +67,11 @@ pub fn scanner() -> Scanner {
     Scanner::new(&WANTS)
 }
 
+/// A scanner that keeps what [`Handoff::of`] reads, and no more.
+pub fn handoff_scanner() -> Scanner {
+    Scanner::new(&WANTS[..=CAUSE])
+}
+
 /// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
@@ -76,9 +81,9 @@ pub enum Event<'a> {
     TurnStarted,
     /// `turn.completed` with `usage.output_tokens`, the total of the thread so far, where it is a whole number.
     TurnCompleted(Option<u64>),
-    /// `turn.failed` with `error.message`.
+    /// `turn.failed` with `error.message`, up to [`FAILURE_CAP`].
     TurnFailed(Option<&'a str>),
-    /// A top-level `error` with its `message`. Not an ending: a dropped connection that is made again is one too.
+    /// A top-level `error` with its `message`, up to [`FAILURE_CAP`]. Not an ending: a dropped connection that is made again is one too.
     Error(Option<&'a str>),
     /// A completed `agent_message`; `whole` is false when its text is longer than [`MESSAGE_CAP`].
     AgentMessage {
@@ -154,7 +159,7 @@ pub struct Handoff<'a> {
 }
 
 impl<'a> Handoff<'a> {
-    /// Reads the fields of a line that a [`scanner`] has scanned, if it has such a type.
+    /// Reads the fields of a line that a [`scanner`] or a [`handoff_scanner`] has scanned, if it has such a type.
     pub fn of(scan: Scan<'a>) -> Option<Handoff<'a>> {
         let Scan::Object(found) = scan else { return None };
         let kind = text(found, TYPE).filter(|kind| kind.starts_with("handoff."))?;

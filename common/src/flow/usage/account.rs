@@ -89,15 +89,8 @@ impl Account {
 
     /// Each total takes in those before it, so the last one counts.
     fn take_usage(&mut self, line: Line<'_>) {
-        let said = &mut self.said;
-        said.turn_completed = true;
-        said.odd.clear();
-        let mut counts = Counts::default();
-        match line.text() {
-            Some(text) => event::usage(text, |name, digits| set(&mut counts, &mut said.odd, name, digits)),
-            None => said.odd.push(Odd::TooLong),
-        }
-        said.total = Some(counts);
+        let (counts, odd) = told(line);
+        (self.said.total, self.said.odd, self.said.turn_completed) = (Some(counts), odd, true);
     }
 
     /// What the run said, all in all.
@@ -108,12 +101,22 @@ impl Account {
     }
 }
 
+/// The numbers of the usage on `line`, and what in it could not be counted.
+pub fn told(line: Line<'_>) -> (Counts, Vec<Odd>) {
+    let (mut counts, mut odd) = (Counts::default(), Vec::new());
+    match line.text() {
+        Some(text) => event::usage(text, |name, digits| set(&mut counts, &mut odd, name, digits)),
+        None => odd.push(Odd::TooLong),
+    }
+    (counts, odd)
+}
+
 fn set(counts: &mut Counts, odd: &mut Vec<Odd>, name: &str, digits: &str) {
-    let value = number::whole(digits);
     // Ours is made of input and output; should Codex ever tell one, there are not two of them.
     if name == TOTAL {
         return;
     }
+    let value = number::whole(digits);
     if !counts.set(name, value) {
         if !odd.contains(&Odd::TooMany) {
             odd.push(Odd::TooMany);

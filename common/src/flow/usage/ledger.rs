@@ -50,6 +50,8 @@ pub enum Remark {
 /// A run in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
+    /// The place of its thread among [`Ledger::threads`].
+    pub thread: usize,
     /// Its number on its thread, from 1.
     pub number: u64,
     /// Whether its usage is known.
@@ -94,6 +96,8 @@ pub struct Ledger {
 
 #[derive(Debug, Default)]
 struct Thread {
+    /// Its place among the threads.
+    place: usize,
     id: Option<Rc<str>>,
     /// What the next total is compared with; `None` when that is nothing.
     before: Option<(Baseline, Counts)>,
@@ -140,7 +144,7 @@ impl Ledger {
         let parent = self.parent.take();
         let is_orphan = parent == Some(None);
         let before = parent.flatten().map(|total| (Baseline::Parent, total));
-        self.threads.push(Thread { id, before, is_orphan, ..Thread::default() });
+        self.threads.push(Thread { place, id, before, is_orphan, ..Thread::default() });
         place
     }
 
@@ -165,6 +169,7 @@ impl Thread {
     fn unknown(&mut self, number: u64) -> Run {
         self.pending.push(number);
         Run {
+            thread: self.place,
             number,
             status: Status::Unknown,
             baseline: None,
@@ -209,6 +214,7 @@ impl Thread {
         let so_far = if self.sum.unknown == 0 { add(self.added_up.take(), Some(total)) } else { None };
         self.added_up.clone_from(&so_far);
         Run {
+            thread: self.place,
             number,
             status: Status::Known,
             baseline: None,

@@ -8,6 +8,6 @@ mod account;
 mod counts;
 mod ledger;
 
-pub use account::{Account, Odd, Said};
+pub use account::{Account, Odd, Said, told};
 pub use counts::{Counts, FIELDS_CAP, TOTAL};
 pub use ledger::{Baseline, Basis, Ledger, Remark, Run, Status, Sum};
