@@ -3,8 +3,9 @@
 //! A message is one line, `name: what: why`. What is printed is made harmless for a terminal here, so that no
 //! caller can forget it. A stderr that is closed or gone costs nothing: there is nobody to tell.
 
+use super::exit::Status;
 use super::safe;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 /// Prints `name: message` as one line.
 pub fn line(name: &str, message: &str) {
@@ -27,4 +28,17 @@ pub fn why(error: &std::io::Error) -> String {
     let words = text.split(" (os error").next().unwrap_or_default();
     let mut chars = words.chars();
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// SIGPIPE; the same number on every platform that there is.
+const PIPE: i32 = 13;
+
+/// Says that standard output could not be written, and gives the status. A reader that left is no failure to speak of:
+/// it ends a filter as the signal would, and quietly.
+pub fn lost_stdout(name: &str, error: &std::io::Error) -> Status {
+    if error.kind() == ErrorKind::BrokenPipe {
+        return Status::signal(PIPE);
+    }
+    line(name, &format!("standard output: write: {}", why(error)));
+    Status::IO
 }

@@ -87,8 +87,8 @@ pub struct Sum {
 #[derive(Debug)]
 pub struct Ledger {
     basis: Basis,
-    /// The baseline of the first thread, until that comes: its own total, if it is known.
-    parent: Option<Option<Counts>>,
+    /// What the first thread that is not its own was forked from, until that comes.
+    parent: Option<Said>,
     threads: Vec<Thread>,
     /// The place of each thread that has an id. A run without one is a thread by itself.
     places: HashMap<Rc<str>, usize>,
@@ -111,9 +111,9 @@ struct Thread {
 }
 
 impl Ledger {
-    /// An empty ledger. `parent` is the total of the run that the first thread was forked from, `Some(None)` when it
-    /// was forked and that total is not known.
-    pub fn new(basis: Basis, parent: Option<Option<Counts>>) -> Ledger {
+    /// An empty ledger. From `parent`, if there is one, the first thread was forked that comes and is not its own: the
+    /// runs before the fork may be entered, too.
+    pub fn new(basis: Basis, parent: Option<Said>) -> Ledger {
         Ledger { basis, parent, threads: Vec::new(), places: HashMap::new() }
     }
 
@@ -141,11 +141,16 @@ impl Ledger {
         if let Some(id) = &id {
             self.places.insert(Rc::clone(id), place);
         }
-        let parent = self.parent.take();
-        let is_orphan = parent == Some(None);
-        let before = parent.flatten().map(|total| (Baseline::Parent, total));
+        let parent = self.parent.take_if(|parent| id.is_none() || parent.thread.as_deref() != id.as_deref());
+        let is_orphan = parent.as_ref().is_some_and(|parent| parent.total.is_none());
+        let before = parent.and_then(|parent| parent.total).map(|total| (Baseline::Parent, total));
         self.threads.push(Thread { place, id, before, is_orphan, ..Thread::default() });
         place
+    }
+
+    /// Whether there is a parent, and no thread came that could have been forked from it.
+    pub fn has_parent_left(&self) -> bool {
+        self.parent.is_some()
     }
 
     /// Each thread with its sum, in the order in which they came.
@@ -295,21 +300,27 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_is_the_baseline_of_the_first_thread_alone() {
-        let mut ledger = Ledger::new(Basis::Thread, Some(Some(counts(300, 0, 0))));
+    fn a_parent_is_the_baseline_of_the_first_thread_that_is_not_its_own() {
+        let mut ledger = Ledger::new(Basis::Thread, Some(said("t0", 300)));
+        assert_eq!(ledger.enter(&said("t0", 100)).baseline, Some(Baseline::AssumedZero));
+        assert!(ledger.has_parent_left());
         let first = ledger.enter(&said("t1", 400));
         assert_eq!((first.baseline, first.covers), (Some(Baseline::Parent), vec![1]));
+        assert!(!ledger.has_parent_left());
         assert_eq!(ledger.enter(&said("t2", 400)).baseline, Some(Baseline::AssumedZero));
         assert_eq!(ledger.enter(&said("t1", 500)).baseline, Some(Baseline::PreviousRun));
-        assert_eq!(
-            ledger.threads().map(|(id, sum)| (id, sum.runs)).collect::<Vec<_>>(),
-            [(Some("t1"), 2), (Some("t2"), 1)]
-        );
+        let threads: Vec<_> = ledger.threads().map(|(id, sum)| (id, sum.runs, sum.baseline)).collect();
+        let expected = [
+            (Some("t0"), 1, Some(Baseline::AssumedZero)),
+            (Some("t1"), 2, Some(Baseline::Parent)),
+            (Some("t2"), 1, Some(Baseline::AssumedZero)),
+        ];
+        assert_eq!(threads, expected);
     }
 
     #[test]
     fn without_the_total_of_the_parent_the_first_run_is_not_known() {
-        let mut ledger = Ledger::new(Basis::Thread, Some(None));
+        let mut ledger = Ledger::new(Basis::Thread, Some(said("t0", 0)));
         let first = ledger.enter(&said("t1", 400));
         assert_eq!((first.status, first.remark), (Unknown, Some(Remark::NoParent)));
         assert_eq!(entered(&mut ledger, &[500]), [(Known, Some(100), vec![2])]);
