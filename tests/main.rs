@@ -7,6 +7,8 @@ mod launch;
 mod loopback;
 mod pipeline;
 mod readme;
+mod render;
 mod sentinel;
 mod streams;
 mod tee;
+mod usage;
