@@ -55,22 +55,15 @@ impl RealCodex {
         for folder in ["home", "codex", "repo"] {
             fs::create_dir(scratch.path(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
         }
-        scratch.write(
-            "codex/config.toml",
-            format!(
-                "model = \"gpt-5.4\"\nmodel_provider = \"loopback\"\n[model_providers.loopback]\n\
-                 name = \"loopback\"\nbase_url = \"{}\"\nenv_key = \"LOOPBACK_KEY\"\nwire_api = \"responses\"\n\
-                 request_max_retries = {}\nstream_max_retries = {}\n",
-                model.url, self.request_retries, self.stream_retries
-            ),
-        );
+        let settings = self.settings(&model.url);
+        scratch.write("codex/config.toml", settings.join("\n"));
         // 0.98.0 asks api.openai.com for the models, whatever the provider is, and waits for the answer: 3 s without
         // a network. It does not ask while this file is fresh.
         let models =
             json!({"fetched_at": "2999-01-01T00:00:00Z", "client_version": self.version, "models": []});
         scratch.write("codex/models_cache.json", models.to_string());
         scratch.write("repo/a.txt", "a\n");
-        let world = World { program: self.program, scratch, model };
+        let world = World { program: self.program, settings, scratch, model };
         world.git(&["init", "--quiet"]);
         world.git(&["add", "a.txt"]);
         world.git(&[
@@ -84,6 +77,28 @@ impl RealCodex {
             "a",
         ]);
         world
+    }
+
+    /// The lines of config.toml.
+    fn settings(&self, url: &str) -> Vec<String> {
+        let mut settings = vec![("model".to_owned(), json!("gpt-5.4"))];
+        settings.push(("model_provider".to_owned(), json!("loopback")));
+        let of_provider = [
+            ("name", json!("loopback")),
+            ("base_url", json!(url)),
+            ("env_key", json!("LOOPBACK_KEY")),
+            ("wire_api", json!("responses")),
+            ("request_max_retries", json!(self.request_retries)),
+            ("stream_max_retries", json!(self.stream_retries)),
+        ];
+        settings.extend(of_provider.map(|(key, value)| (format!("model_providers.loopback.{key}"), value)));
+        // A sandbox that may write to the folders for temporary files keeps the agent from making a repository there
+        // by making an empty `.git` of its own. In the middle of a command 0.156.1 and 0.171.0 leave it when they are
+        // stopped, and whatever has to be outside any git worktree is in one from then on.
+        for folder in ["exclude_slash_tmp", "exclude_tmpdir_env_var"] {
+            settings.push((format!("sandbox_workspace_write.{folder}"), json!(true)));
+        }
+        settings.into_iter().map(|(key, value)| format!("{key}={value}")).collect()
     }
 }
 
@@ -103,6 +118,7 @@ fn fetch(version: &str) -> Result<PathBuf, String> {
 /// Let Codex end before this value goes: 0.156.1 and later wait for a server that went away, for ever.
 pub(crate) struct World {
     program: PathBuf,
+    settings: Vec<String>,
     scratch: Scratch,
     model: Loopback,
 }
@@ -121,6 +137,11 @@ impl World {
             ("CODEX_HOME", self.scratch.path("codex")),
             ("LOOPBACK_KEY", "any".into()),
         ]
+    }
+
+    /// All of config.toml as options: what is left where a Codex is told not to read it.
+    pub(crate) fn settings(&self) -> Vec<&str> {
+        self.settings.iter().flat_map(|setting| ["-c", setting]).collect()
     }
 
     /// The repository, with one file `a.txt` of the line `a`, committed.
@@ -153,6 +174,23 @@ impl World {
         assert!(status.success(), "git {args:?}: {status}");
     }
 }
+
+/// One test for each of the versions, of each of the functions, which take the version: `run::v0_156_1` calls
+/// `run("0.156.1")`.
+macro_rules! with_codex {
+    (one $test:ident: [$($version:ident)*]) => {
+        mod $test {
+            $(#[test]
+            fn $version() {
+                super::$test(&stringify!($version)[1..].replace('_', "."));
+            })*
+        }
+    };
+    ($versions:tt $($test:ident)*) => {
+        $($crate::harness::codex::with_codex! { one $test: $versions })*
+    };
+}
+pub(crate) use with_codex;
 
 /// A running loopback-model, gone with this value.
 pub(crate) struct Loopback {

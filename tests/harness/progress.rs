@@ -79,6 +79,14 @@ impl Progress {
         self
     }
 
+    /// The last event of this type, of an item of this type.
+    #[track_caller]
+    pub(crate) fn last(&self, kind: &str, item: Option<&str>) -> Value {
+        let of_kind = |event: &Value| event["type"] == kind && event["item"]["type"].as_str() == item;
+        let last = self.events.iter().map(|line| object(line)).rfind(of_kind);
+        last.unwrap_or_else(|| panic!("no {kind} {item:?}: {:#?}", self.events))
+    }
+
     /// The `elapsed_seconds` of the sentinel.
     pub(crate) fn elapsed_seconds(&self) -> u64 {
         self.value["elapsed_seconds"].as_u64().expect("whole seconds")

@@ -43,12 +43,7 @@ impl TestId {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
         };
-        let entries = fs::read_dir("/proc").expect("/proc").map(|entry| entry.expect("an entry of /proc"));
-        entries
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .filter(|pid| marked(*pid))
-            .map(Process::new)
-            .collect()
+        pids().filter(|pid| marked(*pid)).map(Process::new).collect()
     }
 
     /// Those that are still alive when the others have had `time` to end.
@@ -76,33 +71,52 @@ impl TestId {
     }
 }
 
+fn pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").expect("/proc").map(|entry| entry.expect("an entry of /proc"));
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// Whether there is such a process, alive.
 pub(crate) fn is_alive(pid: Pid) -> bool {
-    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    field(pid, "State:").is_some_and(|state| !state.starts_with(['Z', 'X']))
 }
 
 /// Whether there is such a process, and a signal has stopped it.
 pub(crate) fn is_stopped(pid: Pid) -> bool {
-    state(pid) == Some('T')
+    field(pid, "State:").is_some_and(|state| state.starts_with('T'))
 }
 
-/// The letter that /proc has for what a process does.
-fn state(pid: Pid) -> Option<char> {
+/// The living children of a process.
+pub(crate) fn children(parent: Pid) -> Vec<Process> {
+    let parent = parent.to_string();
+    let is_child = |pid: &i32| field(Pid::from_raw(*pid), "PPid:").is_some_and(|of| of == parent);
+    pids().filter(is_child).map(Process::new).filter(|child| is_alive(child.pid)).collect()
+}
+
+/// All processes with these words, whoever started them. A zombie has no words.
+pub(crate) fn with_words(words: &[&str]) -> Vec<Process> {
+    let command = words.join(" ");
+    pids().map(Process::new).filter(|process| process.command == command).collect()
+}
+
+/// A field of what /proc tells about a process.
+fn field(pid: Pid, name: &str) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("State:"))?.trim_start().chars().next()
+    status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
 }
 
-/// A process, for a message.
+/// A process.
 pub(crate) struct Process {
-    pid: Pid,
-    command: String,
+    pub(crate) pid: Pid,
+    /// The words it was started with, a space between them.
+    pub(crate) command: String,
 }
 
 impl Process {
     fn new(pid: i32) -> Process {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let command = String::from_utf8_lossy(&command).replace('\0', " ");
-        Process { pid: Pid::from_raw(pid), command }
+        let command = String::from_utf8_lossy(command.strip_suffix(b"\0").unwrap_or(&command));
+        Process { pid: Pid::from_raw(pid), command: command.replace('\0', " ") }
     }
 }
 

@@ -13,6 +13,7 @@ mod portable;
 mod probes;
 mod prompt;
 mod random;
+mod real_codex;
 mod resume;
 mod start;
 mod stopping;

@@ -7,7 +7,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::codex::{RealCodex, World};
+use crate::harness::codex::{RealCodex, World, with_codex};
 use crate::harness::filter::program;
 use crate::harness::ran::Ran;
 
@@ -102,8 +102,14 @@ fn command(version: &str) {
     // The shell before it is the user's.
     let command = item["command"].as_str().expect("a command");
     assert!(command.ends_with(" -lc 'echo hi; ls'"), "{command}");
-    assert_eq!(item["aggregated_output"], "hi\na.txt\n");
     assert_eq!((&item["exit_code"], &item["status"]), (&json!(0), &json!("completed")));
+    let told = item["aggregated_output"].as_str().expect("an output");
+    if version == "0.156.1" {
+        // On a busy machine its event can lack the beginning of what was printed at once, or all of it.
+        assert!("hi\na.txt\n".ends_with(told), "{told}");
+    } else {
+        assert_eq!(told, "hi\na.txt\n");
+    }
     assert_eq!(last(&ran, "turn.completed", "")["usage"], usage_of(version, 2));
     let output = world.requests()[1]["output"].as_str().expect("the output of the command").to_owned();
     assert!(output.ends_with("hi\na.txt\n"), "{output}");
@@ -255,25 +261,9 @@ fn no_prompt(version: &str) {
     ran.exits(1).stdout_is("").stderr_has("No prompt provided via stdin.");
 }
 
-/// One test for each of the versions, of each of the functions: the last known to count few fields,
-/// the one that most captured streams are of, and the newest.
-macro_rules! with_each_codex {
-    ($($test:ident)*) => {
-        with_each_codex! { "0.98.0", v0_98_0: $($test)* }
-        with_each_codex! { "0.156.1", v0_156_1: $($test)* }
-        with_each_codex! { "0.171.0", v0_171_0: $($test)* }
-    };
-    ($version:literal, $module:ident: $($test:ident)*) => {
-        mod $module {
-            $(#[test]
-            fn $test() {
-                super::$test($version);
-            })*
-        }
-    };
-}
-
-with_each_codex! {
+// The last known to count few fields, the one that most captured streams are of, and the newest.
+with_codex! {
+    [v0_98_0 v0_156_1 v0_171_0]
     message command patch web_search plan unauthorized usage_limit context_full cut_then_recovered cut_for_ever
     server_error_then_well empty_message resume_keeps_the_totals_of_the_thread no_prompt
 }

@@ -1,0 +1,88 @@
+//! When there is an answer, and when there is none.
+
+use std::fs;
+
+use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::signal::kill;
+use serde_json::{Value, json};
+
+use super::killing::Codex;
+use super::{answer, launch, progress, run, stream, world};
+use crate::harness::codex::{World, with_codex};
+use crate::harness::filter::Filter;
+use crate::harness::wait::{SOON, wait_until};
+
+/// The run left no answer, though Codex is content with it.
+#[track_caller]
+fn no_result(version: &str, answer: &Value) {
+    let (world, ran) = run(version, &json!({"answers": [answer]}));
+    ran.exits(70);
+    progress(&world).failed(70, "no-result").last("turn.completed", None);
+    assert!(!world.path("r").exists());
+}
+
+fn an_empty_answer_is_none(version: &str) {
+    no_result(version, &json!({"message": ""}));
+}
+
+fn no_message_is_no_answer(version: &str) {
+    no_result(version, &json!([]));
+}
+
+/// A world with a schema, and the launcher told of it.
+fn with_schema(version: &str, answer: &str) -> (World, Filter) {
+    let world = world(version, &json!({"answers": [{"message": answer}]}));
+    let schema = json!({
+        "type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"], "additionalProperties": false,
+    });
+    let path = world.path("schema.json");
+    fs::write(&path, schema.to_string()).expect("the schema");
+    let launcher = launch(&world).arg("--output-schema").arg(path);
+    (world, launcher)
+}
+
+fn a_schema_answer_is_delivered(version: &str) {
+    let (world, launcher) = with_schema(version, "{\"ok\": true}\n");
+    launcher.run().exits(0);
+    progress(&world).completed();
+    assert_eq!(answer(&world), "{\"ok\": true}\n");
+    assert_eq!(world.requests()[0]["format"], "json_schema");
+}
+
+fn an_answer_that_is_not_what_the_schema_asks_for(version: &str) {
+    let (world, launcher) = with_schema(version, "It is ok.");
+    launcher.run().exits(70).stderr_has("--output-schema");
+    progress(&world).failed(70, "no-result");
+    assert!(!world.path("r").exists());
+}
+
+/// A Codex that is killed when its message is there and its end is not.
+fn killed_after_the_message(version: &str, decide: &str) -> (World, i32) {
+    let world = world(version, &json!({"answers": [[{"message": "Kept."}, "hang"]]}));
+    let running = launch(&world).args(["--decide", decide]).start();
+    wait_until("the message is there", SOON, || stream(&world).contains("\"agent_message\""));
+    kill(Codex::of(&running).native, SIGKILL).expect("killing Codex");
+    let status = running.end().status.code().expect("a status");
+    (world, status)
+}
+
+fn decided_by_the_stream_a_message_outlives_codex(version: &str) {
+    let (world, status) = killed_after_the_message(version, "stream");
+    assert_eq!(status, 0);
+    progress(&world).completed();
+    assert_eq!(answer(&world), "Kept.");
+}
+
+fn decided_by_the_status_it_does_not(version: &str) {
+    let (world, status) = killed_after_the_message(version, "status");
+    assert_eq!(status, 128 + 9);
+    progress(&world).failed(137, "killed");
+    assert!(!world.path("r").exists());
+}
+
+with_codex! {
+    [v0_98_0 v0_156_1 v0_171_0]
+    an_empty_answer_is_none no_message_is_no_answer a_schema_answer_is_delivered
+    an_answer_that_is_not_what_the_schema_asks_for decided_by_the_stream_a_message_outlives_codex
+    decided_by_the_status_it_does_not
+}

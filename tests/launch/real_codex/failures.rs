@@ -1,0 +1,70 @@
+//! Runs that fail, and one that nearly does.
+
+use serde_json::{Value, json};
+
+use super::{answer, launch, progress, run};
+use crate::harness::codex::{RealCodex, with_codex};
+
+/// A run whose only answer is this fails with status 1 and this cause, and what Codex said last is shown.
+#[track_caller]
+fn fails(version: &str, answer: &Value, cause: &str, said: &str) {
+    let (world, ran) = run(version, &json!({"answers": [answer]}));
+    ran.exits(1).stdout_is("");
+    let progress = progress(&world);
+    progress.failed(1, cause);
+    let message =
+        progress.last("turn.failed", None)["error"]["message"].as_str().expect("a message").to_owned();
+    assert!(message.contains(said), "{message}");
+    ran.stderr_has(&format!("codex-launch: failed: codex ended with status 1 ({cause})\n"));
+    ran.stderr_has(&format!("codex-launch: codex said last: {message}\n"));
+    assert!(!world.path("r").exists());
+}
+
+fn unauthorized(version: &str) {
+    let refusal = json!({"status": 401, "body": {"error": {"message": "Incorrect API key provided"}}});
+    fails(version, &json!({"http": refusal}), "auth", "401 Unauthorized: Incorrect API key provided");
+}
+
+fn usage_limit(version: &str) {
+    let refusal =
+        json!({"status": 429, "body": {"error": {"type": "usage_limit_reached", "plan_type": "plus"}}});
+    fails(version, &json!({"http": refusal}), "usage-limit", "hit your usage limit");
+}
+
+fn context_full(version: &str) {
+    let failure = json!({"code": "context_length_exceeded", "message": "Too long."});
+    fails(
+        version,
+        &json!({"fail": failure}),
+        "context-full",
+        "ran out of room in the model's context window",
+    );
+}
+
+fn a_cut_stream_that_recovers(version: &str) {
+    let world = RealCodex::version(version)
+        .stream_retries(2)
+        .world(&json!({"answers": [[{"reasoning": "hm"}, "cut"], {"message": "Recovered."}]}));
+    launch(&world).run().exits(0);
+    let progress = progress(&world);
+    // The event that tells of the cut is not the end of the run.
+    let message = progress.completed().last("error", None)["message"].to_string();
+    assert!(message.starts_with("\"Reconnecting... 1/2 (stream disconnected"), "{message}");
+    assert_eq!(progress.output_tokens(), Some(20));
+    assert_eq!(answer(&world), "Recovered.");
+}
+
+fn a_cut_stream_that_does_not(version: &str) {
+    let cut = json!({"answers": [[{"message": "Half of"}, "cut"]], "repeat": "last"});
+    let world = RealCodex::version(version).stream_retries(1).world(&cut);
+    launch(&world).run().exits(1).stderr_has("codex said last: stream disconnected before completion");
+    progress(&world).failed(1, "transport");
+    assert_eq!(world.requests().len(), 2);
+    // There was a message, but it is not the answer of a run that completed.
+    assert!(!world.path("r").exists());
+}
+
+with_codex! {
+    [v0_156_1 v0_171_0]
+    unauthorized usage_limit context_full a_cut_stream_that_recovers a_cut_stream_that_does_not
+}

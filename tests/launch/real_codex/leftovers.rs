@@ -1,0 +1,30 @@
+//! A run that ends well and leaves processes behind.
+
+use serde_json::json;
+
+use super::sleeper::{SANDBOXES, Sleeper};
+use super::{answer, launch, progress, world};
+use crate::harness::codex::with_codex;
+use crate::harness::wait::{SOON, wait_until};
+use crate::launch::seconds;
+
+fn what_a_command_left_in_the_background(version: &str) {
+    for sandbox in SANDBOXES {
+        let sleeper = Sleeper::new();
+        let sleep = sleeper.command();
+        // The command ends when all three sleep.
+        let left = format!("setsid {sleep} & (setsid nohup {sleep} &); nohup {sleep} > nohup.out 2>&1 &");
+        let command = format!("{left} until [ -e go ]; do sleep 0.01; done");
+        let world = world(version, &json!({"answers": [{"command": command}, {"message": "Done."}]}));
+        let running = launch(&world).args(["--sandbox", sandbox]).start();
+        wait_until("all three sleep", SOON, || sleeper.processes().len() == 3);
+        std::fs::write(world.workspace().join("go"), "").expect("a file");
+        let ran = running.end();
+        sleeper.is_gone();
+        ran.exits(0).took(seconds(0), seconds(30));
+        progress(&world).completed();
+        assert_eq!(answer(&world), "Done.");
+    }
+}
+
+with_codex! { [v0_98_0 v0_156_1 v0_171_0] what_a_command_left_in_the_background }

@@ -1,0 +1,62 @@
+//! Continuing a thread.
+
+use serde_json::json;
+
+use super::{launch, launch_as, progress, world};
+use crate::harness::codex::with_codex;
+use crate::harness::progress::Progress;
+
+fn once_and_once_more(version: &str) {
+    let world = world(version, &json!({"answers": [{"message": "Done."}], "repeat": "last"}));
+    launch(&world).run().exits(0);
+    let thread =
+        progress(&world).last("thread.started", None)["thread_id"].as_str().expect("an id").to_owned();
+    launch_as(&world, "2").args(["--resume", &thread]).stdin("go on").run().exits(0);
+    launch_as(&world, "3").arg("--resume-from").arg(world.path("p2")).stdin("once more").run().exits(0);
+    for (suffix, runs) in [("", 1), ("2", 2), ("3", 3)] {
+        let progress = Progress::read(world.path(&format!("p{suffix}")));
+        assert_eq!(progress.last("thread.started", None)["thread_id"], *thread);
+        // Totals of the thread, not of the run.
+        let usage = progress.last("turn.completed", None)["usage"].take();
+        assert_eq!(
+            (&usage["input_tokens"], &usage["output_tokens"]),
+            (&json!(100 * runs), &json!(20 * runs))
+        );
+        assert_eq!(progress.completed().output_tokens(), Some(20 * runs));
+    }
+    // The model got the new words, and all that came before.
+    let requests = world.requests();
+    let users: Vec<_> = requests.iter().map(|request| &request["user"]).collect();
+    assert_eq!(users, ["do it", "go on", "once more"]);
+    let answers = requests[2]["input"].as_array().expect("items");
+    assert_eq!(answers.iter().filter(|item| **item == "message assistant output_text").count(), 2);
+}
+
+fn an_unknown_thread(version: &str) {
+    let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+    let id = "01a2298f-0000-7000-8000-000000000000";
+    launch(&world).args(["--resume", id]).run().exits(1).stderr_has(id);
+    progress(&world).failed(1, "").events_are([]);
+    assert_eq!(world.requests().len(), 0);
+}
+
+/// Codex begins a new thread where it does not know the one to resume, as if all were well.
+fn another_thread(version: &str, id: &str) {
+    // This run would not end by itself.
+    let world = world(version, &json!({"answers": ["hang"]}));
+    launch(&world).args(["--resume", id]).run().exits(125);
+    progress(&world).failed(125, "wrong-thread").last("thread.started", None);
+    assert!(!world.path("r").exists());
+}
+
+fn an_unknown_name_is_another_thread(version: &str) {
+    another_thread(version, "nonsense");
+}
+
+fn an_unknown_id_is_another_thread(version: &str) {
+    another_thread(version, "01a2298f-0000-7000-8000-000000000000");
+}
+
+with_codex! { [v0_98_0 v0_156_1 v0_171_0] once_and_once_more an_unknown_name_is_another_thread }
+with_codex! { [v0_156_1 v0_171_0] an_unknown_thread }
+with_codex! { [v0_98_0] an_unknown_id_is_another_thread }
