@@ -10,4 +10,5 @@ pub(crate) mod running;
 pub(crate) mod scratch;
 pub(crate) mod script;
 pub(crate) mod sweep;
+pub(crate) mod transcript;
 pub(crate) mod wait;

@@ -16,5 +16,7 @@ pub mod activity;
 pub mod sentinel;
 pub mod tally;
 
+pub mod usage;
+
 pub mod record;
 pub mod stamp;

@@ -74,6 +74,13 @@ impl Stream {
         }
     }
 
+    /// Forgets the line that has not come to its end: its writer took it back.
+    pub fn back(&mut self) {
+        if self.is_open {
+            self.end(&mut |_: Line<'_>| {});
+        }
+    }
+
     fn keep(&mut self, part: &[u8]) {
         self.kept = self.kept.take().filter(|kept| kept.len() + part.len() <= LINE_CAP).map(|mut kept| {
             kept.extend_from_slice(part);
@@ -124,6 +131,19 @@ mod tests {
         for rest in ["{\"type\":\"turn.comp", "{", "[]", " ", "x"] {
             assert_eq!(lines(&[b"{}\n", rest.as_bytes()]).len(), 1, "{rest}");
         }
+    }
+
+    #[test]
+    fn a_line_taken_back_is_forgotten() {
+        let mut names = Vec::new();
+        let mut stream = Stream::new(event::scanner());
+        stream.back();
+        stream.push(b"{\"type\":\"turn.completed\",", |_| panic!("no line has ended"));
+        stream.back();
+        stream.push(b"{\"type\":\"turn.started\"}\n", |line| {
+            names.push((format!("{:?}", Event::of(line.scan)), line.text().map(str::len)));
+        });
+        assert_eq!(names, [("TurnStarted".to_owned(), Some(23))]);
     }
 
     #[test]

@@ -89,6 +89,13 @@ pub struct Text<'a> {
     pub whole: bool,
 }
 
+impl<'a> Text<'a> {
+    /// A text that is all there.
+    pub fn whole(text: &'a str) -> Text<'a> {
+        Text { text, whole: true }
+    }
+}
+
 impl<'a> Item<'a> {
     /// Reads the item of an event; `None` for a type that this page does not know.
     pub(super) fn of(phase: Phase, found: Found<'a>) -> Option<Item<'a>> {

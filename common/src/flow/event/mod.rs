@@ -19,8 +19,8 @@ pub use outline::{Outline, Scalar};
 /// How much of a message is kept: an agent message as long as this is kept whole.
 pub const MESSAGE_CAP: usize = 256 << 10;
 
-/// How much of a failure message is kept.
-const FAILURE_CAP: usize = 4096;
+/// How much of a failure message is kept, in bytes.
+pub const FAILURE_CAP: usize = 4096;
 
 const TYPE: usize = 0;
 const REASON: usize = 1;
@@ -90,9 +90,9 @@ pub enum Event<'a> {
     TurnStarted,
     /// `turn.completed` with `usage.output_tokens`, the total of the thread so far, where it is a whole number.
     TurnCompleted(Option<u64>),
-    /// `turn.failed` with `error.message`.
+    /// `turn.failed` with `error.message`, up to [`FAILURE_CAP`].
     TurnFailed(Option<&'a str>),
-    /// A top-level `error` with its `message`. Not an ending: a dropped connection that is made again is one too.
+    /// A top-level `error` with its `message`, up to [`FAILURE_CAP`]. Not an ending: a dropped connection that is made again is one too.
     Error(Option<&'a str>),
     /// A completed `agent_message`; `whole` is false when its text is longer than [`MESSAGE_CAP`].
     AgentMessage {
