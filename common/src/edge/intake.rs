@@ -1,6 +1,7 @@
 //! An input taken in whole lines.
 
 use super::pump::Source;
+use super::signals::Interrupt;
 use super::spool::MEMORY;
 use memchr::memrchr;
 use std::io;
@@ -18,15 +19,26 @@ pub struct Intake<S> {
     is_long: bool,
 }
 
+impl Intake<Interrupt> {
+    /// Takes in standard input as it stands, until its end or the user's wish.
+    ///
+    /// # Errors
+    /// When its descriptor cannot be duplicated, or the signals cannot be taken.
+    pub fn stdin() -> io::Result<Intake<Interrupt>> {
+        let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+        Ok(Intake::new(Source::new(stdin, Interrupt::new()?)))
+    }
+
+    /// The signal by which the user wished the end.
+    pub fn signal(&self) -> Option<i32> {
+        self.source.stop().signal()
+    }
+}
+
 impl<S: AsFd> Intake<S> {
     /// Takes in what `source` reads.
     pub fn new(source: Source<S>) -> Intake<S> {
         Intake { source, buffer: Vec::new(), given: 0, end: 0, is_long: false }
-    }
-
-    /// Where the bytes come from.
-    pub fn source(&self) -> &Source<S> {
-        &self.source
     }
 
     /// The next bytes: all whole lines that there are. A line longer than [`MEMORY`] comes in pieces, and so does
