@@ -87,7 +87,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let pipes = pipes.connect(child.pipes, prepared.prompt, stream, aside.clone());
     let mut ended = supervise::run(&tree, child.pid, started, limits, &notices);
     let closing = writer.map(Writer::run_is_over);
-    let patience = Patience::new(&notices, ended.cut, config.kill_grace);
+    let patience = Patience::new(&notices, ended.cut, config.kill_grace, started + config.time);
     let stream = pipes.finish(&patience).map_err(|status| unread("progress file", status, started))?;
     // A Codex that ends at once can be gone before it is told to end.
     ended.cut = ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
@@ -137,6 +137,7 @@ impl End {
             let (text, destination) = (text.clone(), destination.clone());
             match patience.wait(move || answer::deliver(&text, &destination)) {
                 Ok(delivered) => lost.note("answer", delivered.err()),
+                Err(Status::IO) => lost.note("answer", Some(io::Error::other("its reader takes nothing"))),
                 Err(status) => ending = Ending::given_up(status),
             }
         }

@@ -3,10 +3,10 @@
 //! ```text
 //!         edge                    flow (pure)                      edge / face
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
-//!  │ prompt, probe  │   │ line ──► scan ──► event ──►   │   │ record ► output   │
-//!  │ intake: stdin  │   │   verdict ──► cause           │   │ sift ► fan-out    │
-//!  │ follow: files  │──►│   sentinel                    │──►│ report ► stderr   │
-//!  │ supervise:     │   │   stamp                       │   │ exit status       │
+//!  │ prompt, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
+//!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ sift ► fan-out    │
+//!  │ follow: files  │──►│   activity, sentinel ◄──┘     │──►│ report ► stderr   │
+//!  │ supervise:     │   │   tally, stamp                │   │ exit status       │
 //!  │   child pipes  │   │                               │   │                   │
 //!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
 //!         │                 no I/O, no clock, no threads

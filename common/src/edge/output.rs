@@ -7,7 +7,7 @@ use memchr::memrchr;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -18,6 +18,12 @@ pub enum Existing {
     Refused,
     /// One that is there is emptied.
     Emptied,
+}
+
+impl AsFd for Output {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
 }
 
 /// Where in a file that is there lines go.
@@ -195,6 +201,12 @@ impl Output {
         self.write(bytes).1
     }
 
+    /// Whether it is a pipe or a socket whose reader has left: a write would fail.
+    pub fn reader_left(&self) -> bool {
+        let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::empty())];
+        matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
+    }
+
     /// Cuts a regular file back to the end of the last line that it took whole, unless somebody else has written
     /// behind that. The position tells: after a write it is where these bytes ended, also with O_APPEND.
     fn cut(&mut self) -> io::Result<()> {
@@ -346,6 +358,16 @@ mod tests {
         drop(output);
         assert_eq!(fs::read(&path).unwrap(), b"mine\n");
         Output::open_alone(&path, Existing::Emptied).unwrap();
+    }
+
+    #[test]
+    fn a_reader_that_leaves_is_noticed_without_a_write() {
+        let (reader, writer) = io::pipe().unwrap();
+        let output = Output::of(writer).unwrap();
+        assert!(!output.reader_left());
+        drop(reader);
+        assert!(output.reader_left());
+        assert!(!Output::open(Path::new("/dev/null"), Existing::Refused).unwrap().reader_left());
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// How a file will be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,6 +154,39 @@ pub fn identity(path: &Path) -> Option<Identity> {
     }
 }
 
+/// Identities of many files. Each folder is looked up once.
+#[derive(Debug, Default)]
+pub struct Places {
+    folders: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl Places {
+    /// As [`identity`], also of a file whose folder is still to be made.
+    pub fn identity(&mut self, path: &Path) -> Option<Identity> {
+        if fs::metadata(path).is_ok() {
+            return identity(path);
+        }
+        let folder = folder(path);
+        let full = self.folders.entry(folder).or_insert_with_key(|folder| full(folder)).clone()?;
+        Some(Identity::Place(full, path.file_name()?.to_owned()))
+    }
+}
+
+/// The folder without links and dots, as far as it is there; the rest as it is spelled, without dots.
+fn full(folder: &Path) -> Option<PathBuf> {
+    let there = |at: &&Path| at.as_os_str().is_empty() || at.exists();
+    let at = folder.ancestors().find(there)?;
+    let mut full = if at.as_os_str().is_empty() { Path::new(".") } else { at }.canonicalize().ok()?;
+    for component in folder.strip_prefix(at).ok()?.components() {
+        match component {
+            Component::ParentDir => drop(full.pop()),
+            Component::Normal(name) => full.push(name),
+            _ => {}
+        }
+    }
+    Some(full)
+}
+
 /// Whether `directory` or one above it holds `.git`, as a folder or, in a linked worktree, as a file. This is how
 /// Codex itself looks (0.156.1), and it needs no git.
 pub fn is_in_git_worktree(directory: &Path) -> bool {
@@ -192,6 +226,23 @@ mod tests {
         std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
         assert_eq!(identity(&at("a")), identity(&at("link")));
         assert_eq!(identity(Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn a_file_in_a_folder_that_is_not_there_has_one_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink(folder.path(), at("link")).unwrap();
+        let mut places = Places::default();
+        let mut identity = |name: &str| places.identity(&at(name)).unwrap();
+        let one = identity("new/a");
+        for same in ["new/./a", "new//a", "./new/a", "link/new/a", "new/deep/../a", "other/../new/a"] {
+            assert_eq!(identity(same), one, "{same}");
+        }
+        for other in ["new/b", "a", "new/deep/a"] {
+            assert_ne!(identity(other), one, "{other}");
+        }
+        assert_eq!(places.identity(Path::new("no such/a")), places.identity(Path::new("./no such/a")));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! A message is one line, `name: what: why`. What is printed is made harmless for a terminal here, so that no
 //! caller can forget it. A stderr that is closed or gone costs nothing: there is nobody to tell. One that is full, and
-//! whose reader takes nothing, costs a few seconds once: no filter hangs because nobody listens to it.
+//! whose reader takes nothing, costs a second once: no filter hangs because nobody listens to it.
 
+use super::exit::Status;
 use super::safe;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a reader of stderr has to take a message.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often a stderr that somebody made non-blocking is tried again.
 const AGAIN: Duration = Duration::from_millis(5);
@@ -70,4 +71,17 @@ pub fn why(error: &io::Error) -> String {
     let words = text.split(" (os error").next().unwrap_or_default();
     let mut chars = words.chars();
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// SIGPIPE; the same number on every platform that there is.
+const PIPE: i32 = 13;
+
+/// Says that standard output could not be written, and gives the status. A reader that left is no failure to speak of:
+/// it ends a filter as the signal would, and quietly.
+pub fn lost_stdout(name: &str, error: &io::Error) -> Status {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Status::signal(PIPE);
+    }
+    line(name, &format!("standard output: write: {}", why(error)));
+    Status::IO
 }
