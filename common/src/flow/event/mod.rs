@@ -72,6 +72,41 @@ pub fn handoff_scanner() -> Scanner {
     Scanner::new(&WANTS[..=CAUSE])
 }
 
+/// A scanner that keeps what [`Milestone::of`] and [`Handoff::of`] read, and no more.
+pub fn milestone_scanner() -> Scanner {
+    Scanner::new(&WANTS[..=THREAD_ID])
+}
+
+/// What a line means for the account of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Milestone<'a> {
+    /// `thread.started` with its `thread_id`.
+    ThreadStarted(Option<&'a str>),
+    /// `turn.completed`; [`usage`] has its numbers.
+    TurnCompleted,
+    /// Any other JSON object.
+    Object,
+    /// Nothing but white space.
+    Blank,
+    /// Anything else.
+    NoObject,
+}
+
+impl<'a> Milestone<'a> {
+    /// Reads it from a line that a [`milestone_scanner`] or a [`scanner`] has scanned.
+    pub fn of(scan: Scan<'a>) -> Milestone<'a> {
+        match scan {
+            Scan::Blank => Milestone::Blank,
+            Scan::NotObject | Scan::Malformed => Milestone::NoObject,
+            Scan::Object(found) => match text(found, TYPE) {
+                Some("thread.started") => Milestone::ThreadStarted(text(found, THREAD_ID)),
+                Some("turn.completed") => Milestone::TurnCompleted,
+                _ => Milestone::Object,
+            },
+        }
+    }
+}
+
 /// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
@@ -229,6 +264,24 @@ mod tests {
         check(r#"{"type":null}"#, Event::Other);
         check(r#"{"item":{"type":"handoff.completed"}}"#, Event::Other);
         check("{}", Event::Other);
+    }
+
+    #[test]
+    fn milestones_are_those_of_the_events() {
+        for (line, expected) in [
+            (r#"{"type":"thread.started","thread_id":"t1"}"#, Milestone::ThreadStarted(Some("t1"))),
+            (r#"{"type":"thread.started","thread_id":7}"#, Milestone::ThreadStarted(None)),
+            (r#"{"type":"turn.completed","usage":{}}"#, Milestone::TurnCompleted),
+            (r#"{"item":{"type":"turn.completed"}}"#, Milestone::Object),
+            ("\r", Milestone::Blank),
+            ("[]", Milestone::NoObject),
+            ("{", Milestone::NoObject),
+        ] {
+            for mut scanner in [scanner(), milestone_scanner()] {
+                scanner.push(line.as_bytes());
+                assert_eq!(Milestone::of(scanner.finish()), expected, "{line}");
+            }
+        }
     }
 
     #[test]
