@@ -13,3 +13,4 @@ mod sentinel;
 mod streams;
 mod tee;
 mod usage;
+mod wave;

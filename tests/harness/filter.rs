@@ -30,6 +30,7 @@ pub(crate) fn binary(name: &str) -> &'static Path {
         "jsonl-tee" => env!("CARGO_BIN_EXE_jsonl-tee"),
         "loopback-model" => env!("CARGO_BIN_EXE_loopback-model"),
         "usage-diff" => env!("CARGO_BIN_EXE_usage-diff"),
+        "wave-watch" => env!("CARGO_BIN_EXE_wave-watch"),
         other => panic!("no binary is called {other:?}"),
     })
 }

@@ -12,7 +12,9 @@ pub mod event;
 pub mod cause;
 pub mod verdict;
 
+pub mod activity;
 pub mod sentinel;
+pub mod tally;
 
 pub mod usage;
 

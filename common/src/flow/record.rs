@@ -1,5 +1,7 @@
 //! What we print as JSON: every output key of every filter, and nothing that decides.
 
+pub mod watcher;
+
 use super::sentinel::{Reason, Sentinel};
 use super::usage::{Baseline, Basis, Counts, Run, Status, Sum};
 use serde_json::json;

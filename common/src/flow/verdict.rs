@@ -73,7 +73,11 @@ impl Verdict {
             }
             Event::Error(Some(message)) => self.failure = Some((*message).to_owned()),
             Event::AgentMessage { text, whole } => {
-                self.message = Some(Message { text: (*text).to_owned(), whole: *whole });
+                // The room of the last one is used again: messages can be long, and there can be many.
+                let mut kept = self.message.take().map_or(String::new(), |last| last.text);
+                kept.clear();
+                kept.push_str(text);
+                self.message = Some(Message { text: kept, whole: *whole });
             }
             _ => {}
         }
