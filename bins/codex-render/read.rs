@@ -102,9 +102,9 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
         let mut wrong = None;
         let mut is_pause = true;
         set.round(until, |_, told| {
-            is_pause = false;
             match told {
                 Told::Bytes(chunk) => {
+                    is_pause = false;
                     mended.push(chunk, ear);
                     if !ear.listener.go_on() || ear.is_done {
                         return ControlFlow::Break(());
@@ -119,6 +119,7 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
                     say::line(NAME, &format!("{name}: {what}: read from its beginning"));
                     mended = Mended::new();
                 }
+                Told::Pause => {}
                 Told::Unreadable(error) => wrong = Some(say::why(&error)),
                 Told::Irregular => wrong = Some("not a regular file".to_owned()),
             }
