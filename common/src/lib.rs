@@ -5,8 +5,8 @@
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
 //!  │ prompt, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
 //!  │ supervise:     │──►│   verdict ──► cause      │     │──►│ report ► stderr   │
-//!  │   child pipes  │   │   activity, sentinel ◄──┘     │   │ exit status       │
-//!  │ follow: files  │   │   tally                       │   │                   │
+//!  │   child pipes  │   │   activity, sentinel ◄──┤     │   │ exit status       │
+//!  │ follow: files  │   │   tally       usage ◄───┘     │   │                   │
 //!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
 //!         │                 no I/O, no clock, no threads
 //!  ┌──────▼────────┐
