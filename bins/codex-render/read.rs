@@ -102,15 +102,16 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
         let mut wrong = None;
         let mut is_pause = true;
         set.round(until, |_, told| {
+            is_pause &= matches!(told, Told::Pause);
             match told {
                 Told::Bytes(chunk) => {
-                    is_pause = false;
                     mended.push(chunk, ear);
                     if !ear.listener.go_on() || ear.is_done {
                         return ControlFlow::Break(());
                     }
                 }
                 Told::Back => mended.back(),
+                Told::Pause => {}
                 Told::Anew(change) => {
                     let what = match change {
                         Change::Replaced => "another file is there now",
@@ -119,7 +120,6 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
                     say::line(NAME, &format!("{name}: {what}: read from its beginning"));
                     mended = Mended::new();
                 }
-                Told::Pause => {}
                 Told::Unreadable(error) => wrong = Some(say::why(&error)),
                 Told::Irregular => wrong = Some("not a regular file".to_owned()),
             }

@@ -29,8 +29,8 @@ pub(crate) fn binary(name: &str) -> &'static Path {
         "jsonl-sentinel" => env!("CARGO_BIN_EXE_jsonl-sentinel"),
         "jsonl-tee" => env!("CARGO_BIN_EXE_jsonl-tee"),
         "loopback-model" => env!("CARGO_BIN_EXE_loopback-model"),
-        "usage-diff" => env!("CARGO_BIN_EXE_usage-diff"),
         "wave-watch" => env!("CARGO_BIN_EXE_wave-watch"),
+        "usage-diff" => env!("CARGO_BIN_EXE_usage-diff"),
         other => panic!("no binary is called {other:?}"),
     })
 }

@@ -6,7 +6,7 @@ use crate::harness::pipes::{feed_line, pipe};
 use crate::harness::script::{C, M, S, lines};
 
 /// How much of a message is kept.
-const MESSAGE_CAP: usize = 256 << 10;
+const MESSAGE_CAP: usize = 1 << 20;
 
 /// A line with the members of an item, one of them a text of about `length` bytes.
 fn long(head: &str, length: usize) -> String {
@@ -51,7 +51,7 @@ fn what_is_shown_of_a_text_has_a_limit_and_is_cut_at_a_character() {
     ran.exits(0).stdout_is(format!("x{}…\n", &whole[..MESSAGE_CAP - 2]));
     let ran = filter("codex-render").arg("--answer").stdin(message(&format!("x{whole}"))).run();
     ran.exits(1).stdout_is("");
-    assert_eq!(ran.stderr_lines(), ["codex-render: answer: longer than 262144 bytes: not kept"]);
+    assert_eq!(ran.stderr_lines(), ["codex-render: answer: longer than 1048576 bytes: not kept"]);
 }
 
 #[test]

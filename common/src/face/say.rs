@@ -6,7 +6,7 @@
 
 use super::exit::Status;
 use super::safe;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -78,8 +78,8 @@ const PIPE: i32 = 13;
 
 /// Says that standard output could not be written, and gives the status. A reader that left is no failure to speak of:
 /// it ends a filter as the signal would, and quietly.
-pub fn lost_stdout(name: &str, error: &std::io::Error) -> Status {
-    if error.kind() == ErrorKind::BrokenPipe {
+pub fn lost_stdout(name: &str, error: &io::Error) -> Status {
+    if error.kind() == io::ErrorKind::BrokenPipe {
         return Status::signal(PIPE);
     }
     line(name, &format!("standard output: write: {}", why(error)));

@@ -17,7 +17,7 @@ pub(super) use outline::launcher_fields;
 pub use outline::{Outline, Scalar};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
-pub const MESSAGE_CAP: usize = 256 << 10;
+pub const MESSAGE_CAP: usize = 1 << 20;
 
 /// How much of a failure message is kept, in bytes.
 pub const FAILURE_CAP: usize = 4096;
