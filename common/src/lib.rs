@@ -5,9 +5,9 @@
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
 //!  │ prompt, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
 //!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ sift ► fan-out    │
-//!  │ follow: files  │──►│   activity, sentinel ◄──┘     │──►│ report ► stderr   │
-//!  │ supervise:     │   │   tally, stamp                │   │ exit status       │
-//!  │   child pipes  │   │                               │   │                   │
+//!  │ follow: files  │──►│   activity, sentinel ◄──┤     │──►│ report ► stderr   │
+//!  │ supervise:     │   │   tally       usage ◄───┘     │   │ exit status       │
+//!  │   child pipes  │   │   stamp                       │   │                   │
 //!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
 //!         │                 no I/O, no clock, no threads
 //!  ┌──────▼────────┐
