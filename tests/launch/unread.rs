@@ -137,7 +137,7 @@ fn an_answer_that_nobody_takes_can_be_given_up() {
     wait_until("Codex is buried", SOON, || !Path::new(&format!("/proc/{child}")).exists());
     running.signal(Signal::SIGTERM);
     let ran = running.end();
-    ran.exits(143).took(seconds(0), seconds(40));
+    ran.exits(143).took(seconds(0), seconds(40)).stderr_has("cancelled").stderr_lacks("progress file");
     progress(&scratch).failed_by("cancelled").events_are([T, S, M, C]);
     ends_with_the_time(&ran);
 }
@@ -149,7 +149,7 @@ fn an_answer_that_nobody_takes_is_lost_when_the_limit_passes() {
     let files = ["--progress-file", "p", "--result-file", "answer"];
     let launcher = bare(&scratch, &Script::good()).args(files);
     let ran = launcher.args(["--timeout-seconds", "6", "--kill-grace", "0"]).run();
-    ran.exits(74).took(seconds(6), seconds(40)).stderr_has("answer");
+    ran.exits(74).took(seconds(6), seconds(40)).stderr_has("answer").stderr_lacks("progress file");
     progress(&scratch).failed(74, "io").events_are([T, S, M, C]);
     ends_with_the_time(&ran);
 }
