@@ -64,6 +64,9 @@ impl Way {
         {
             outputs.cannot_wait(&error, judge.road.stamper.is_some());
         }
+        if let Some(reader) = &mut self.reader {
+            reader.end();
+        }
     }
 
     /// How the stream stands; open where nobody read it.
@@ -110,9 +113,14 @@ impl Reader {
         }
     }
 
-    /// What the line without LF is that ends the stream. A sentinel needs its LF.
+    /// What the line without LF is that ends the stream. It is no sentinel, which needs its LF, and behind one it is a
+    /// line too many.
     fn end(&mut self) -> Known {
-        known(self.scanner.finish())
+        let line = self.scanner.finish();
+        if !matches!(line, Scan::Blank) && self.standing != Standing::Open {
+            self.standing = Standing::Overrun;
+        }
+        known(line)
     }
 }
 

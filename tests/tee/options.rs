@@ -159,6 +159,13 @@ fn status_follows_the_sentinel() {
     status(&[FAILED, T], 65);
     // Without its LF it may be any line yet.
     tee(&scratch).arg("--status").stdin(COMPLETED).run().exits(65);
+    // Behind a sentinel it is a line too many, with or without its LF.
+    for rest in ["{\"par", "garbage", COMPLETED] {
+        for options in [&["--status"][..], &["--status", "--only-json"]] {
+            tee(&scratch).args(options).stdin(format!("{COMPLETED}\n{rest}")).run().exits(65);
+        }
+    }
+    tee(&scratch).arg("--status").stdin(format!("{COMPLETED}\n ")).run().exits(0);
 }
 
 #[test]

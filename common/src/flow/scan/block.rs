@@ -58,7 +58,7 @@ pub(super) fn run_end<S: Simd>(simd: S, bytes: &[u8], mut at: usize, seen: &mut 
 #[inline(always)]
 fn ends<S: Simd>(simd: S, block: &[u8; FEW], seen: &mut Seen<S>) -> u64 {
     let block = u8x16::load_array_ref(simd, block);
-    seen.few = seen.few | block;
+    seen.few |= block;
     // With bit 1 turned over the quote (0x22) follows on the control characters: one comparison finds them all.
     ((block ^ 2).simd_le(0x20) | block.simd_eq(b'\\')).to_bitmask()
 }
@@ -98,7 +98,7 @@ impl<S: Simd> Block<S> {
     #[inline(always)]
     pub(super) fn new(simd: S, bytes: &[u8; MANY], seen: &mut Seen<S>) -> Block<S> {
         let block = u8x64::load_array_ref(simd, bytes);
-        seen.many = seen.many | block;
+        seen.many |= block;
         Block(block)
     }
 
