@@ -125,8 +125,8 @@ impl Machine {
         }
     }
 
-    /// Takes more of the line. False when there was a byte beyond ASCII, so that somebody has to see whether the line
-    /// is UTF-8; all such a line can have them in is keys and strings.
+    /// Takes more of the line. False when some of it may not be ASCII, so that its UTF-8 has to be checked. Bytes beyond
+    /// ASCII are ordinary in keys and strings, right or wrong, and malformed elsewhere.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
         dispatch!(self.level, simd => self.push_with(simd, bytes))
     }

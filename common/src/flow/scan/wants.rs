@@ -138,8 +138,8 @@ impl Tree {
     }
 }
 
-/// The keys that are looked up by number: those that fit into a vector with their closing quote, and have the two
-/// bytes that the hash is made of.
+/// The lengths of the keys that a table looks up: those that fit into a vector with their closing quote, and have the
+/// two bytes that the hash is made of. The few others are compared one by one.
 const SHORT: RangeInclusive<usize> = 2..=15;
 
 /// More than there can be keys, so that there is always a free place.
