@@ -52,7 +52,7 @@ impl RealCodex {
     pub(crate) fn world(self, scenario: &Value) -> World {
         let model = Loopback::start(scenario);
         let scratch = Scratch::new();
-        for folder in ["home", "codex", "repo"] {
+        for folder in ["home", "codex", "repo", "tmp"] {
             fs::create_dir(scratch.path(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
         }
         let settings = self.settings(&model.url);
@@ -131,9 +131,11 @@ impl World {
 
     /// The variables that make up this world. HOME is one: the agent's commands run in a login shell, and the
     /// profile of the machine can do anything.
-    pub(crate) fn env(&self) -> [(&'static str, PathBuf); 3] {
+    pub(crate) fn env(&self) -> [(&'static str, PathBuf); 4] {
         [
             ("HOME", self.scratch.path("home")),
+            // The sandbox of newer ones keeps its books there, and never throws them away.
+            ("TMPDIR", self.scratch.path("tmp")),
             ("CODEX_HOME", self.scratch.path("codex")),
             ("LOOPBACK_KEY", "any".into()),
         ]
