@@ -6,13 +6,13 @@
 mod answers;
 mod environment;
 mod failures;
-mod killing;
 mod leftovers;
 mod options;
 mod prompts;
 mod resume;
 mod rights;
 mod sign_in;
+mod signals_to_codex;
 mod sleeper;
 mod stopping;
 mod work;
