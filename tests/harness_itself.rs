@@ -34,7 +34,8 @@ fn the_sweep_finds_and_kills_a_sleep_in_a_session_of_its_own() {
     let command = format!("{command} while [ ! -e {} ]; do sleep 0.01; done", ready.display());
     let message = panic_of(|| drop(fake(&scratch, &Script::new().sh(&command)).run()));
     let pid = scratch.pid("pid");
-    assert!(message.contains(&format!("{pid}: sleep 333")), "{message}");
+    // It may not have become the sleep yet.
+    assert!(message.contains(&format!("\n    {pid}: ")), "{message}");
     assert!(!is_alive(pid));
 }
 

@@ -5,4 +5,8 @@ mod harness;
 mod harness_itself;
 mod launch;
 mod loopback;
+mod pipeline;
 mod readme;
+mod sentinel;
+mod streams;
+mod tee;

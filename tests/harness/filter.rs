@@ -25,6 +25,8 @@ pub(crate) fn binary(name: &str) -> &'static Path {
     Path::new(match name {
         "codex-launch" => env!("CARGO_BIN_EXE_codex-launch"),
         "fake-codex" => env!("CARGO_BIN_EXE_fake-codex"),
+        "jsonl-sentinel" => env!("CARGO_BIN_EXE_jsonl-sentinel"),
+        "jsonl-tee" => env!("CARGO_BIN_EXE_jsonl-tee"),
         "loopback-model" => env!("CARGO_BIN_EXE_loopback-model"),
         other => panic!("no binary is called {other:?}"),
     })

@@ -2,6 +2,7 @@
 
 pub(crate) mod codex;
 pub(crate) mod filter;
+pub(crate) mod pipes;
 pub(crate) mod progress;
 pub(crate) mod ran;
 pub(crate) mod running;

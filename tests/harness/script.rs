@@ -20,6 +20,11 @@ pub(crate) const C: &str =
 /// `turn.failed` with the message `x`.
 pub(crate) const F: &str = r#"{"type":"turn.failed","error":{"message":"x"}}"#;
 
+/// These lines, each with its LF.
+pub(crate) fn lines<A: AsRef<str>>(lines: impl IntoIterator<Item = A>) -> String {
+    lines.into_iter().map(|line| line.as_ref().to_owned() + "\n").collect()
+}
+
 /// A script under construction. It is shown as it is written.
 #[derive(Clone, Default)]
 pub(crate) struct Script {

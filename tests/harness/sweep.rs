@@ -81,6 +81,11 @@ pub(crate) fn is_alive(pid: Pid) -> bool {
     field(pid, "State:").is_some_and(|state| !state.starts_with(['Z', 'X']))
 }
 
+/// Whether there is such a process, and a signal has stopped it.
+pub(crate) fn is_stopped(pid: Pid) -> bool {
+    field(pid, "State:").is_some_and(|state| state.starts_with('T'))
+}
+
 /// The living children of a process.
 pub(crate) fn children(parent: Pid) -> Vec<Process> {
     let parent = parent.to_string();

@@ -48,6 +48,7 @@ fn a_session_of_its_own_is_out_of_reach_and_holds_nothing_up() {
     // It shows that the way without is the one that was taken; and it holds Codex's pipes open to the end.
     assert!(is_alive(scratch.pid("pid")));
     kill(scratch.pid("pid"), Signal::SIGKILL).expect("a process");
+    wait_until("it is gone", SOON, || !is_alive(scratch.pid("pid")));
     running.end().exits(0).took(seconds(0), seconds(20));
     progress(&scratch).completed();
 }

@@ -222,8 +222,9 @@ fn a_signal_while_the_login_is_asked_about_ends_the_launcher() {
     let scratch = Scratch::git();
     let launcher = launch(&scratch, &Script::good()).env("FAKE_CODEX_LOGIN", "hang");
     let running = launcher.env("FAKE_CODEX_CALLS", scratch.path("calls")).start();
-    scratch.wait_for("calls");
+    let asked = || scratch.has("calls") && scratch.text("calls") == "login status\n";
+    wait_until("the login is asked about", SOON, asked);
     running.signal(SIGTERM);
     running.end().exits(143);
-    assert_eq!(scratch.text("calls"), "login status\n");
+    assert!(asked(), "{}", scratch.text("calls"));
 }

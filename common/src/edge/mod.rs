@@ -1,10 +1,15 @@
 //! What touches the world: files, pipes, signals, child processes.
 
+pub mod backlog;
+pub mod fanout;
+pub mod follow;
+pub mod intake;
 pub mod output;
 pub mod place;
 pub mod program;
 pub mod pump;
 pub mod replace;
+pub mod sift;
 pub mod signals;
 pub mod spool;
 pub mod supervise;

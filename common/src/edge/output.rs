@@ -1,9 +1,10 @@
 //! A file, or anything else that can be written, that takes whole lines.
 
+use memchr::memrchr;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -16,12 +17,24 @@ pub enum Existing {
     Emptied,
 }
 
-/// Where lines are appended. Of a regular file it is always true that it ends in a whole line between two calls.
+/// Where in a file that is there lines go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// It is emptied, and they go where the last ones ended.
+    Start,
+    /// They go to its end, wherever that is by then: several writers can share it.
+    End,
+}
+
+/// Where lines go. Of a regular file it is always true that it ends in a whole line between two calls, as far as
+/// this writer and whole lines are concerned.
 #[derive(Debug)]
 pub struct Output {
     file: File,
-    /// The end of the last whole line in a regular file; none for anything else, which cannot be cut back.
-    end: Option<u64>,
+    /// Whether it is a regular file, which can be cut back.
+    regular: bool,
+    /// How many bytes it took of a line that it has not taken whole.
+    begun: u64,
 }
 
 impl Output {
@@ -44,7 +57,20 @@ impl Output {
                 Existing::Emptied => file.set_len(0)?,
             }
         }
-        Ok(Output { file, end: about.is_file().then_some(0) })
+        Output::of(file)
+    }
+
+    /// Opens `path` as `tee` does: a file is made with the mode that the umask leaves, one that is there is used.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn share(path: &Path, at: At) -> io::Result<Output> {
+        let mut options = OpenOptions::new();
+        match at {
+            At::Start => options.write(true).truncate(true),
+            At::End => options.append(true),
+        };
+        Output::of(options.create(true).open(path)?)
     }
 
     /// Standard output, as it stands.
@@ -52,20 +78,33 @@ impl Output {
     /// # Errors
     /// When its descriptor cannot be duplicated.
     pub fn stdout() -> io::Result<Output> {
-        Ok(Output { file: File::from(io::stdout().as_fd().try_clone_to_owned()?), end: None })
+        Output::of(io::stdout().as_fd().try_clone_to_owned()?)
     }
 
-    /// Appends `lines`, whole ones, in one write where the kernel takes it in one.
+    /// Anything that is open for writing, as it stands.
+    ///
+    /// # Errors
+    /// When the kernel does not tell what it is.
+    pub fn of(open: impl Into<OwnedFd>) -> io::Result<Output> {
+        let file = File::from(open.into());
+        let regular = file.metadata()?.is_file();
+        Ok(Output { file, regular, begun: 0 })
+    }
+
+    /// Writes `lines` in one write where the kernel takes it in one: whole lines, or the next piece of one.
     ///
     /// # Errors
     /// When it cannot all be written. A regular file then ends after the last line that it took whole.
     pub fn lines(&mut self, lines: &[u8]) -> io::Result<()> {
         let (taken, result) = self.write(lines);
-        let whole = lines[..taken].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        self.settle(whole as u64, result)
+        self.begun = match memrchr(b'\n', &lines[..taken]) {
+            Some(at) => (taken - at - 1) as u64,
+            None => self.begun + taken as u64,
+        };
+        result.or_else(|error| self.cut().and(Err(error)))
     }
 
-    /// Appends one line that `feed` hands over in pieces.
+    /// Writes one line that `feed` hands over in pieces.
     ///
     /// # Errors
     /// When it cannot all be written, or of `feed`. A regular file then ends before this line.
@@ -73,13 +112,7 @@ impl Output {
         &mut self,
         feed: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut length = 0;
-        let result = feed(&mut |piece| {
-            length += piece.len() as u64;
-            self.write(piece).1
-        });
-        let whole = if result.is_ok() { length } else { 0 };
-        self.settle(whole, result)
+        feed(&mut |piece| self.lines(piece)).or_else(|error| self.cut().and(Err(error)))
     }
 
     /// Writes `bytes` as they are; for what is not made of lines.
@@ -90,14 +123,20 @@ impl Output {
         self.write(bytes).1
     }
 
-    /// Moves the end of the last whole line on by `whole` bytes, and cuts a regular file back to it after a failure.
-    fn settle(&mut self, whole: u64, result: io::Result<()>) -> io::Result<()> {
-        let Some(end) = &mut self.end else { return result };
-        *end += whole;
-        if result.is_err() {
-            self.file.set_len(*end)?;
+    /// Cuts a regular file back to the end of the last line that it took whole, unless somebody else has written
+    /// behind that. The position tells: after a write it is where these bytes ended, also with O_APPEND.
+    fn cut(&mut self) -> io::Result<()> {
+        let begun = std::mem::take(&mut self.begun);
+        if begun == 0 || !self.regular {
+            return Ok(());
         }
-        result
+        let end = self.file.stream_position()?;
+        if self.file.metadata()?.len() == end {
+            let whole = end.saturating_sub(begun);
+            self.file.set_len(whole)?;
+            self.file.seek(SeekFrom::Start(whole))?;
+        }
+        Ok(())
     }
 
     /// How many bytes were written, and whether that was all. A pipe that somebody made non-blocking is waited for.
@@ -149,6 +188,17 @@ mod tests {
     }
 
     #[test]
+    fn a_shared_file_is_emptied_or_appended_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        fs::write(&path, "old\n").unwrap();
+        Output::share(&path, At::End).unwrap().lines(b"new\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old\nnew\n");
+        Output::share(&path, At::Start).unwrap().lines(b"newer\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"newer\n");
+    }
+
+    #[test]
     fn a_line_whose_pieces_fail_is_cut_away() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
@@ -161,6 +211,21 @@ mod tests {
         assert_eq!(result.unwrap_err().kind(), io::ErrorKind::StorageFull);
         output.line_in_pieces(|write| write(b"fo").and_then(|()| write(b"ur\n"))).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\nfour\n");
+    }
+
+    #[test]
+    fn what_somebody_else_has_written_behind_a_torn_line_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let mut output = Output::share(&path, At::End).unwrap();
+        let mut other = Output::share(&path, At::End).unwrap();
+        let result = output.line_in_pieces(|write| {
+            write(b"one\ntwo")?;
+            other.lines(b"theirs\n")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(result.is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwotheirs\n");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Reading a pipe to its end, or to where its writer was told to stop.
+//! Reading a pipe, or whatever else stands on an input, to its end or to where it was told to stop.
 
 use crate::sys::descriptor;
 use nix::errno::Errno;
@@ -9,7 +9,7 @@ use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, OwnedFd};
 
 /// How much is read at a time: the capacity of a Linux pipe (pipe(7)).
-const CHUNK: usize = 64 * 1024;
+pub const CHUNK: usize = 64 * 1024;
 
 /// Tells pumps that nothing more is to be waited for.
 #[derive(Debug)]
@@ -42,6 +42,62 @@ impl Stop {
     }
 }
 
+/// An input that is read as it comes, until its end or a stop.
+#[derive(Debug)]
+pub struct Source<S> {
+    input: File,
+    /// Can be read from when a stop is called.
+    stop: S,
+    /// How many of the bytes that were there when the stop was called are still to be read.
+    left: Option<usize>,
+}
+
+impl<S: AsFd> Source<S> {
+    /// Reads `input` as it stands, blocking or not, until `stop` can be read from.
+    pub fn new(input: OwnedFd, stop: S) -> Source<S> {
+        Source { input: File::from(input), stop, left: None }
+    }
+
+    /// What stops it.
+    pub fn stop(&self) -> &S {
+        &self.stop
+    }
+
+    /// Whether a stop was called.
+    pub fn stopped(&self) -> bool {
+        self.left.is_some()
+    }
+
+    /// Reads what there is, waiting for it if there is nothing. 0 bytes are the end, or what comes after the bytes
+    /// that were there when the stop was called.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.left.is_none() && !wait(&self.input, &self.stop)? {
+                // What cannot tell, as /dev/zero, has no end either.
+                self.left = Some(descriptor::readable_bytes(&self.input).unwrap_or(0));
+            }
+            let most = self.left.map_or(chunk.len(), |left| left.min(chunk.len()));
+            match self.input.read(&mut chunk[..most]) {
+                Ok(count) => {
+                    self.left = self.left.map(|left| left - count);
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The pipe was made non-blocking, here or by a neighbour, and somebody else took what was there.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.stopped() {
+                        return Ok(0);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
 /// Reads `pipe` and hands each chunk, as it comes, to `each`. Ends at the end of the pipe or, when `stop` is called,
 /// after the bytes that were in the pipe at that moment: a stranger that holds the other end open delays nothing.
 ///
@@ -50,50 +106,27 @@ impl Stop {
 pub fn drain(pipe: OwnedFd, stop: &PipeReader, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     // This end's open file description is ours alone, so nobody else's reads change.
     fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-    let mut pipe = File::from(pipe);
+    let mut source = Source::new(pipe, stop);
     let mut chunk = vec![0; CHUNK];
-    while wait(&pipe, stop)? {
-        match read(&mut pipe, &mut chunk)? {
-            Some(0) => return Ok(()),
-            Some(count) => each(&chunk[..count]),
-            None => {}
+    loop {
+        match source.read(&mut chunk)? {
+            0 => return Ok(()),
+            count => each(&chunk[..count]),
         }
     }
-    let mut left = descriptor::readable_bytes(&pipe)?;
-    while left > 0 {
-        let most = left.min(CHUNK);
-        match read(&mut pipe, &mut chunk[..most])? {
-            Some(0) | None => break,
-            Some(count) => {
-                each(&chunk[..count]);
-                left -= count;
-            }
-        }
-    }
-    Ok(())
 }
 
-/// Waits until the pipe has something to say (true) or the stop is called (false). The stop comes first: behind it
-/// the pipe is taken by count, so a writer that never pauses cannot keep the pump going.
-fn wait(pipe: &File, stop: &PipeReader) -> io::Result<bool> {
+/// Waits until the input has something to say (true) or the stop is called (false). The stop comes first: behind it
+/// the input is taken by count, so a writer that never pauses cannot keep the reader going.
+fn wait(input: &File, stop: &impl AsFd) -> io::Result<bool> {
     let mut fds =
-        [PollFd::new(pipe.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
+        [PollFd::new(input.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
     loop {
         match poll(&mut fds, PollTimeout::NONE) {
             Err(Errno::EINTR) => {}
             Err(errno) => return Err(errno.into()),
             Ok(_) => return Ok(fds[1].revents().is_none_or(|events| events.is_empty())),
         }
-    }
-}
-
-fn read(pipe: &mut File, chunk: &mut [u8]) -> io::Result<Option<usize>> {
-    match pipe.read(chunk) {
-        Ok(count) => Ok(Some(count)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
     }
 }
 

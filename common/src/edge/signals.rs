@@ -1,13 +1,15 @@
-//! The signals that this process takes, as messages on a channel.
+//! The signals that this process takes: as messages on a channel for a launch, as a descriptor to poll for a filter.
 
 use crate::sys::disposition;
 use crossbeam_channel::Sender;
 use nix::sys::signal::SigSet;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
-use std::io;
+use signal_hook::{flag, low_level};
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 /// Something that a supervised run is told of from outside.
@@ -31,7 +33,7 @@ pub enum Notice {
 /// # Errors
 /// When the handlers cannot be installed.
 pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
-    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    take_without_effect(SIGXFSZ)?;
     let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT, SIGCHLD];
     if !disposition::is_ignored(SIGHUP) {
         wanted.push(SIGHUP);
@@ -48,4 +50,62 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// The user's wish that a filter ends: INT, TERM or HUP. It can be read from, or rather polled, once it was made.
+#[derive(Debug)]
+pub struct Interrupt {
+    wish: PipeReader,
+    /// The signal that made the wish; 0 before that.
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// Takes INT, TERM and HUP from now on. The first one of them makes the wish, and lets the filter finish; the
+    /// second one ends it at once, with status 128+n. XFSZ is caught, so that a file size limit shows as a failed
+    /// write and not as a death. A signal that is ignored, as `nohup` and a script's `&` set them, stays ignored.
+    ///
+    /// # Errors
+    /// When the handlers cannot be installed.
+    pub fn new() -> io::Result<Interrupt> {
+        take_without_effect(SIGXFSZ)?;
+        let (wish, made) = io::pipe()?;
+        let signal = Arc::new(AtomicUsize::new(0));
+        let again = Arc::new(AtomicBool::new(false));
+        for wanted in [SIGINT, SIGTERM, SIGHUP] {
+            if !disposition::is_ignored(wanted) {
+                // Handlers run in the order of their registration, so the first signal only sets the flag.
+                flag::register_conditional_shutdown(wanted, 128 + wanted, again.clone())?;
+                flag::register(wanted, again.clone())?;
+                flag::register_usize(wanted, signal.clone(), wanted.unsigned_abs() as usize)?;
+                low_level::pipe::register(wanted, made.try_clone()?)?;
+            }
+        }
+        SigSet::empty().thread_set_mask()?;
+        Ok(Interrupt { wish, signal })
+    }
+
+    /// The signal that made the wish.
+    pub fn signal(&self) -> Option<i32> {
+        i32::try_from(self.signal.load(Ordering::SeqCst)).ok().filter(|&signal| signal != 0)
+    }
+}
+
+impl AsFd for Interrupt {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wish.as_fd()
+    }
+}
+
+/// Ignores INT from now on.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn ignore_int() -> io::Result<()> {
+    disposition::ignore(SIGINT)
+}
+
+/// Catches `signal` and does nothing about it: unlike an ignored one it is at its default in a child after exec.
+fn take_without_effect(signal: i32) -> io::Result<()> {
+    flag::register(signal, Arc::new(AtomicBool::new(false))).map(drop)
 }

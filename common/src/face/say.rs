@@ -20,3 +20,11 @@ pub fn block(text: &str) {
 fn write(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
+
+/// An error of the system in words, lower case and without its number.
+pub fn why(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = words.chars();
+    chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
+}

@@ -10,15 +10,26 @@ use super::scan::{Found, Scan, Scanner, Value, Want};
 pub const MESSAGE_CAP: usize = 1 << 20;
 
 const TYPE: usize = 0;
-const THREAD_ID: usize = 1;
-const MESSAGE: usize = 2;
-const ERROR_MESSAGE: usize = 3;
-const ITEM_TYPE: usize = 4;
-const ITEM_TEXT: usize = 5;
-const USAGE_OUTPUT_TOKENS: usize = 6;
+const REASON: usize = 1;
+const RC: usize = 2;
+const ELAPSED_SECONDS: usize = 3;
+const OUTPUT_TOKENS: usize = 4;
+const CAUSE: usize = 5;
+const THREAD_ID: usize = 6;
+const MESSAGE: usize = 7;
+const ERROR_MESSAGE: usize = 8;
+const ITEM_TYPE: usize = 9;
+const ITEM_TEXT: usize = 10;
+const USAGE_OUTPUT_TOKENS: usize = 11;
 
-static WANTS: [Want; 7] = [
+/// Those of a launcher's line come first, so that who reads nothing else can have a scanner of their own.
+static WANTS: [Want; 12] = [
     Want { path: &["type"], cap: 64 },
+    Want { path: &["reason"], cap: 64 },
+    Want { path: &["rc"], cap: 32 },
+    Want { path: &["elapsed_seconds"], cap: 32 },
+    Want { path: &["output_tokens"], cap: 32 },
+    Want { path: &["cause"], cap: 64 },
     Want { path: &["thread_id"], cap: 1024 },
     Want { path: &["message"], cap: 4096 },
     Want { path: &["error", "message"], cap: 4096 },
@@ -27,9 +38,14 @@ static WANTS: [Want; 7] = [
     Want { path: &["usage", "output_tokens"], cap: 32 },
 ];
 
-/// A scanner that keeps what [`Event::of`] reads.
+/// A scanner that keeps what [`Event::of`] and [`Handoff::of`] read.
 pub fn scanner() -> Scanner {
     Scanner::new(&WANTS)
+}
+
+/// A scanner that keeps what [`Handoff::of`] reads, and no more.
+pub fn handoff_scanner() -> Scanner {
+    Scanner::new(&WANTS[..=CAUSE])
 }
 
 /// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
@@ -52,7 +68,7 @@ pub enum Event<'a> {
         /// Whether `text` is all of it.
         whole: bool,
     },
-    /// A type that begins with `handoff.`: a launcher's word, never Codex's.
+    /// A type that begins with `handoff.`: a launcher's word, never Codex's. [`Handoff`] has what it says.
     Handoff,
     /// Any other JSON object.
     Other,
@@ -93,6 +109,40 @@ impl<'a> Event<'a> {
             (Some("agent_message"), Some(Value::Text { text, whole })) => Event::AgentMessage { text, whole },
             _ => Event::Other,
         }
+    }
+}
+
+/// The fields of a line whose type begins with `handoff.`, each where it is there and of its kind. Texts are cut at
+/// 64 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handoff<'a> {
+    /// The whole type.
+    pub kind: &'a str,
+    /// `reason`
+    pub reason: Option<&'a str>,
+    /// `rc`
+    pub rc: Option<u64>,
+    /// `elapsed_seconds`
+    pub elapsed_seconds: Option<u64>,
+    /// `output_tokens`
+    pub output_tokens: Option<u64>,
+    /// `cause`
+    pub cause: Option<&'a str>,
+}
+
+impl<'a> Handoff<'a> {
+    /// Reads the fields of a line that a [`scanner`] or a [`handoff_scanner`] has scanned, if it has such a type.
+    pub fn of(scan: Scan<'a>) -> Option<Handoff<'a>> {
+        let Scan::Object(found) = scan else { return None };
+        let kind = text(found, TYPE).filter(|kind| kind.starts_with("handoff."))?;
+        Some(Handoff {
+            kind,
+            reason: text(found, REASON),
+            rc: whole_number(found, RC),
+            elapsed_seconds: whole_number(found, ELAPSED_SECONDS),
+            output_tokens: whole_number(found, OUTPUT_TOKENS),
+            cause: text(found, CAUSE),
+        })
     }
 }
 

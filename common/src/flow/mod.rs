@@ -11,3 +11,4 @@ pub mod verdict;
 pub mod sentinel;
 
 pub mod record;
+pub mod stamp;

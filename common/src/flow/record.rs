@@ -2,6 +2,7 @@
 
 use super::sentinel::{Reason, Sentinel};
 use serde_json::json;
+use std::time::SystemTime;
 
 /// A sentinel as a line with its LF. The order of its keys is part of the promise, so it is written as text; it
 /// holds numbers and words of closed lists only.
@@ -36,10 +37,19 @@ pub fn dry_run(argv: &[String], directory: &str, removed_variables: &[String]) -
     )
 }
 
+/// When a line was read, as the first key of its object, without the comma. UTC in milliseconds.
+///
+/// The calendar is humantime's: one function without dependencies prints exactly this form (2.4.0); jiff and time
+/// bring zones and formats that nobody asks for here.
+pub fn stamp(at: SystemTime) -> String {
+    format!(r#""at":"{}""#, humantime::format_rfc3339_millis(at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::cause::Cause;
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn sentinels_have_their_keys_in_order() {
@@ -62,6 +72,12 @@ mod tests {
             failed(Reason::Cancelled, None),
             "{\"type\":\"handoff.failed\",\"reason\":\"cancelled\",\"elapsed_seconds\":3}\n"
         );
+    }
+
+    #[test]
+    fn a_stamp_is_utc_in_milliseconds() {
+        let at = SystemTime::UNIX_EPOCH + Duration::from_micros(1_769_850_300_123_987);
+        assert_eq!(stamp(at), r#""at":"2026-01-31T09:05:00.123Z""#);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The last line of a progress file: that the run is over, and how.
 
 use super::cause::Cause;
+use super::event::Handoff;
+use super::scan::Scan;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,4 +37,142 @@ pub enum Reason {
     },
     /// A signal to the launcher.
     Cancelled,
+}
+
+/// A sentinel as its readers find it, whoever wrote it. What they need not understand may be missing or odd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// How the run ended.
+    pub outcome: Outcome<'a>,
+    /// `elapsed_seconds`, where it is a whole number.
+    pub elapsed_seconds: Option<u64>,
+}
+
+/// How a run ended, as its sentinel says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<'a> {
+    /// `handoff.completed`
+    Completed {
+        /// `output_tokens`, where it is a whole number.
+        output_tokens: Option<u64>,
+    },
+    /// `handoff.failed`
+    Failed {
+        /// `reason`, where it is a text.
+        reason: Option<&'a str>,
+        /// `rc`, where it is a whole number.
+        rc: Option<u64>,
+        /// `cause`, where it is a text.
+        cause: Option<&'a str>,
+    },
+}
+
+impl<'a> Reading<'a> {
+    /// Reads the sentinel from a line that a scanner of [`super::event`] has scanned. Types that merely begin with
+    /// `handoff.` are none: tomorrow's launcher may have more to say before it ends.
+    pub fn of(scan: Scan<'a>) -> Option<Reading<'a>> {
+        let handoff = Handoff::of(scan)?;
+        let outcome = match handoff.kind {
+            "handoff.completed" => Outcome::Completed { output_tokens: handoff.output_tokens },
+            "handoff.failed" => {
+                Outcome::Failed { reason: handoff.reason, rc: handoff.rc, cause: handoff.cause }
+            }
+            _ => return None,
+        };
+        Some(Reading { outcome, elapsed_seconds: handoff.elapsed_seconds })
+    }
+
+    /// Whether the run completed.
+    pub fn is_completed(&self) -> bool {
+        matches!(self.outcome, Outcome::Completed { .. })
+    }
+}
+
+/// Whether a stream has come to its sentinel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Not yet.
+    Open,
+    /// Its last line, but for blank ones, is its only sentinel.
+    Settled {
+        /// Whether the run completed.
+        completed: bool,
+    },
+    /// There was a sentinel, and there are lines after it.
+    Overrun,
+}
+
+impl Standing {
+    /// How it is after one more whole line, which a scanner of [`super::event`] has scanned.
+    pub fn after(self, line: Scan<'_>) -> Standing {
+        match (self, line) {
+            (_, Scan::Blank) => self,
+            (Standing::Open, _) => match Reading::of(line) {
+                Some(reading) => Standing::Settled { completed: reading.is_completed() },
+                None => Standing::Open,
+            },
+            (Standing::Settled { .. } | Standing::Overrun, _) => Standing::Overrun,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event;
+    use super::*;
+
+    fn outcome(line: &str, expected: Option<Outcome<'_>>) {
+        for mut scanner in [event::scanner(), event::handoff_scanner()] {
+            scanner.push(line.as_bytes());
+            assert_eq!(Reading::of(scanner.finish()).map(|reading| reading.outcome), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn exactly_two_types_are_sentinels() {
+        let completed = |output_tokens| Some(Outcome::Completed { output_tokens });
+        let failed = |reason, rc, cause| Some(Outcome::Failed { reason, rc, cause });
+        outcome(
+            r#"{"type":"handoff.completed","elapsed_seconds":7,"output_tokens":20}"#,
+            completed(Some(20)),
+        );
+        outcome(r#" {"x":{"type":"y"},"type":"handoff.completed","output_tokens":"7"}"#, completed(None));
+        outcome(
+            r#"{"type":"handoff.failed","reason":"error","rc":70,"elapsed_seconds":0,"cause":"no-result"}"#,
+            failed(Some("error"), Some(70), Some("no-result")),
+        );
+        outcome(r#"{"type":"handoff.failed","reason":null,"rc":-1}"#, failed(None, None, None));
+        for line in [
+            r#"{"type":"handoff.started"}"#,
+            r#"{"type":"handoff.completed2"}"#,
+            r#"{"type":"Handoff.completed"}"#,
+            r#"{"type":["handoff.completed"]}"#,
+            r#"{"item":{"type":"handoff.completed"}}"#,
+            r#"{"type":"item.completed","item":{"text":"{\"type\":\"handoff.completed\"}"}}"#,
+            r#"[{"type":"handoff.completed"}]"#,
+            r#"{"type":"handoff.completed"}}"#,
+            r#"{"type":"handoff.completed""#,
+            "",
+        ] {
+            outcome(line, None);
+        }
+    }
+
+    #[test]
+    fn a_stream_is_settled_by_a_sentinel_that_nothing_follows() {
+        let after = |lines: &[&str]| {
+            lines.iter().fold(Standing::Open, |standing, line| {
+                let mut scanner = event::handoff_scanner();
+                scanner.push(line.as_bytes());
+                standing.after(scanner.finish())
+            })
+        };
+        let (c, f) = (r#"{"type":"handoff.completed"}"#, r#"{"type":"handoff.failed"}"#);
+        assert_eq!(after(&["{}", "[", "\r"]), Standing::Open);
+        assert_eq!(after(&["{}", c, ""]), Standing::Settled { completed: true });
+        assert_eq!(after(&[f]), Standing::Settled { completed: false });
+        for overrun in [&[c, c][..], &[c, f], &[c, "{}"], &[c, "["], &[c, "{}", c]] {
+            assert_eq!(after(overrun), Standing::Overrun);
+        }
+    }
 }

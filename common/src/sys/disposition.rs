@@ -1,6 +1,7 @@
 //! How this process is set to take a signal.
 
 use nix::libc;
+use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -11,5 +12,14 @@ pub(crate) fn is_ignored(signal: i32) -> bool {
     unsafe {
         libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0
             && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Ignores `signal` from now on.
+pub(crate) fn ignore(signal: i32) -> io::Result<()> {
+    // SAFETY: no handler is installed, and none of ours is replaced: this is called before there are any.
+    match unsafe { libc::signal(signal, libc::SIG_IGN) } {
+        libc::SIG_ERR => Err(io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }

@@ -7,4 +7,5 @@
 pub(crate) mod descent;
 pub(crate) mod descriptor;
 pub(crate) mod disposition;
+pub(crate) mod notice;
 pub(crate) mod process;

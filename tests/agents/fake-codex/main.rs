@@ -28,6 +28,7 @@
 
 mod calls;
 mod descendant;
+mod fields;
 mod flood;
 mod options;
 mod play;

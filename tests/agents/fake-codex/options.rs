@@ -121,6 +121,10 @@ pub(crate) fn parse() -> Asked {
 }
 
 fn run(exec: &ArgMatches) -> Run {
+    if exec.get_many::<String>("image").is_some_and(|mut images| images.any(|image| image == "-")) {
+        eprintln!("Error: there is no image -");
+        std::process::exit(1);
+    }
     let of = |matches: &ArgMatches, name| matches.get_one::<String>(name).cloned();
     Run {
         thread: exec.subcommand().and_then(|(_, continued)| of(continued, "thread")),

@@ -1,13 +1,12 @@
 //! The steps of a script, and how a line becomes one.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use serde_json::{Map, Value};
 
-use crate::descendant::{Descendant, Life};
+use crate::descendant::Descendant;
+use crate::fields::Fields;
 
 /// One of the two streams that a run writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -84,9 +83,7 @@ impl Step {
         if !line.starts_with(br#"{"step":"#) {
             return Step::Line(line.to_vec());
         }
-        let text = String::from_utf8_lossy(line).into_owned();
-        let fields = serde_json::from_slice(line).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let mut fields = Fields { fields, text };
+        let mut fields = Fields::of(line);
         let step = match fields.string("step").as_str() {
             "write" => Step::Write(fields.stream("to"), fields.bytes()),
             "flood" => Step::Flood(fields.stream("to"), fields.number("bytes"), fields.shape()),
@@ -105,133 +102,12 @@ impl Step {
             "zombie" => Step::Zombie,
             "exec" => Step::Exec(fields.strings("argv")),
             "exit" => Step::Exit(i32::try_from(fields.number("status")).expect("a status")),
-            "die" => Step::Die(signal(&fields.string("signal"))),
+            "die" => Step::Die(fields.signal("signal")),
             "stop" => Step::Stop,
             "hang" => Step::Hang,
             other => panic!("no step is called {other:?}"),
         };
-        assert!(fields.fields.is_empty(), "{}: unknown field", fields.text);
+        fields.are_used_up();
         step
-    }
-}
-
-/// `KILL` is SIGKILL.
-fn signal(name: &str) -> Signal {
-    Signal::from_str(&format!("SIG{name}")).unwrap_or_else(|_| panic!("no signal is called {name:?}"))
-}
-
-/// The fields of a step that were not asked for yet, and the line for messages.
-struct Fields {
-    fields: Map<String, Value>,
-    text: String,
-}
-
-impl Fields {
-    fn fault(&self, name: &str) -> ! {
-        panic!("{}: the field {name:?} is missing or not what it should be", self.text)
-    }
-
-    fn maybe_string(&mut self, name: &str) -> Option<String> {
-        match self.fields.remove(name)? {
-            Value::String(text) => Some(text),
-            _ => self.fault(name),
-        }
-    }
-
-    fn string(&mut self, name: &str) -> String {
-        self.maybe_string(name).unwrap_or_else(|| self.fault(name))
-    }
-
-    fn maybe_number(&mut self, name: &str) -> Option<u64> {
-        self.fields.remove(name).map(|value| value.as_u64().unwrap_or_else(|| self.fault(name)))
-    }
-
-    fn number(&mut self, name: &str) -> u64 {
-        self.maybe_number(name).unwrap_or_else(|| self.fault(name))
-    }
-
-    fn maybe_path(&mut self, name: &str) -> Option<PathBuf> {
-        self.maybe_string(name).map(PathBuf::from)
-    }
-
-    fn path(&mut self, name: &str) -> PathBuf {
-        self.string(name).into()
-    }
-
-    fn strings(&mut self, name: &str) -> Vec<String> {
-        let string = |value: &Value| value.as_str().map(str::to_owned);
-        let value = self.fields.remove(name).unwrap_or(Value::Array(vec![]));
-        match value.as_array().and_then(|list| list.iter().map(string).collect()) {
-            Some(list) => list,
-            None => self.fault(name),
-        }
-    }
-
-    fn signals(&mut self, name: &str) -> Vec<Signal> {
-        self.strings(name).iter().map(|name| signal(name)).collect()
-    }
-
-    fn flag(&mut self, name: &str) -> bool {
-        match self.fields.remove(name) {
-            None => false,
-            Some(Value::Bool(flag)) => flag,
-            Some(_) => self.fault(name),
-        }
-    }
-
-    /// Whether the field says `word`, which is the only thing that it can say.
-    fn says(&mut self, name: &str, word: &str) -> bool {
-        match self.maybe_string(name) {
-            None => false,
-            Some(said) if said == word => true,
-            Some(_) => self.fault(name),
-        }
-    }
-
-    fn stream(&mut self, name: &str) -> Stream {
-        match self.string(name).as_str() {
-            "stdout" => Stream::Stdout,
-            "stderr" => Stream::Stderr,
-            _ => self.fault(name),
-        }
-    }
-
-    fn bytes(&mut self) -> Vec<u8> {
-        let byte = |letter| u8::try_from(letter).unwrap_or_else(|_| self.fault("bytes"));
-        match self.fields.get("bytes") {
-            Some(Value::String(text)) => {
-                let bytes = text.chars().map(byte).collect();
-                self.fields.remove("bytes");
-                bytes
-            }
-            _ => self.fault("bytes"),
-        }
-    }
-
-    fn shape(&mut self) -> Shape {
-        match self.string("as").as_str() {
-            "lines" => Shape::Lines,
-            "one-line" => Shape::OneLine,
-            "no-lf" => Shape::NoLf,
-            _ => self.fault("as"),
-        }
-    }
-
-    fn descendant(&mut self) -> Descendant {
-        Descendant {
-            own_session: self.says("session", "own"),
-            orphan: self.flag("orphan"),
-            ignores: self.signals("ignore"),
-            holds_pipes: self.says("pipes", "hold"),
-            no_environment: self.says("env", "none"),
-            life: match self.string("life").as_str() {
-                "sleep" => Life::Sleep,
-                "chatter" => Life::Chatter,
-                _ => self.fault("life"),
-            },
-            lasts: Duration::from_secs(self.number("seconds")),
-            pid_file: self.maybe_path("pid"),
-            step: self.text.clone(),
-        }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn completed(response: &str, usage: Option<Usage>) -> String {
             "input_tokens_details": {"cached_tokens": usage.cached},
             "output_tokens": usage.output,
             "output_tokens_details": {"reasoning_tokens": usage.reasoning},
-            "total_tokens": usage.input + usage.output,
+            "total_tokens": usage.input.saturating_add(usage.output),
         })
     });
     event(json!({"type": "response.completed", "response": {"id": response, "usage": usage}}))

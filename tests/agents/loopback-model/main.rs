@@ -36,7 +36,7 @@
 //! | `{"command": "ls"}` | a shell command, as the shell tool that the request offers |
 //! | `{"patch": "*** Begin Patch\n..."}` | a patch, as the patch tool that the request offers, else through the shell |
 //! | `{"plan": [{"step": "Read", "status": "completed"}]}` | a plan |
-//! | `{"search": "QUERY"}` | a finished web search |
+//! | `{"search": "QUERY"}` | a finished web search, which no further request follows |
 //! | `{"mcp": {"server": "S", "tool": "T", "arguments": {}}}` | a call of an MCP tool |
 //! | `{"spawn_agent": {"message": "TEXT", "model": "M"}}` | a call of `spawn_agent` with these arguments |
 //! | `{"item": {"type": "..."}}` | this very item |

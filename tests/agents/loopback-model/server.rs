@@ -90,7 +90,7 @@ impl Server {
                 Turn::Answer { number: progress.answers, body }
             }
             ("POST", "/v1/responses", None) => Turn::Error(400, "the body is not JSON"),
-            ("GET" | "HEAD", "/v1/models", _) => Turn::Models,
+            ("GET", "/v1/models", _) => Turn::Models,
             (_, "/v1/responses" | "/v1/models", _) => Turn::Error(405, "wrong method for this path"),
             _ => Turn::Error(404, "no such path"),
         })

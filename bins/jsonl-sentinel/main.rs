@@ -1,0 +1,26 @@
+//! `jsonl-sentinel`: writes, awaits and checks the line that says that a run is over.
+#![forbid(unsafe_code)]
+
+mod args;
+mod check;
+mod print;
+mod seal;
+mod wait;
+
+use args::Job;
+use std::process::ExitCode;
+
+/// The name in front of each message.
+const NAME: &str = "jsonl-sentinel";
+
+fn main() -> ExitCode {
+    let status = args::parse().map_or_else(
+        |status| status,
+        |job| match job {
+            Job::Seal => seal::run(),
+            Job::Wait(config) => wait::run(config),
+            Job::Check(files) => check::run(&files),
+        },
+    );
+    status.into()
+}

@@ -1,0 +1,198 @@
+//! `seal`: a stream passes, and gets the sentinel that it deserves.
+
+use crate::{NAME, print};
+use common::edge::intake::Intake;
+use common::edge::output::Output;
+use common::edge::pump::Source;
+use common::edge::signals::Interrupt;
+use common::face::exit::Status;
+use common::face::say::{self, why};
+use common::flow::cause::Cause;
+use common::flow::event::{self, Event};
+use common::flow::line::{Piece, pieces};
+use common::flow::record;
+use common::flow::scan::Scanner;
+use common::flow::sentinel::{Reason, Sentinel, Standing};
+use common::flow::verdict::{Turn, Verdict};
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+/// Seals stdin to stdout.
+pub fn run() -> Status {
+    let started = Instant::now();
+    let stdout = match print::stdout() {
+        Ok(stdout) => stdout,
+        Err(status) => return status,
+    };
+    let mut intake = match intake() {
+        Ok(intake) => intake,
+        Err(error) => return cannot_read(&error),
+    };
+    let mut stream = Stream::new(stdout);
+    let passed = pass(&mut intake, &mut stream);
+    let signal = intake.source().stop().signal();
+    let elapsed = started.elapsed().as_secs();
+    if let Err(status) = passed {
+        // The line that did not fit is cut away, so that there may be room for this one. If not, more cannot be said.
+        let _ = stream.seal(&error(Status::IO, Some(Cause::Io), elapsed));
+        return status;
+    }
+    let sealed = stream.seal(&deserved(&stream.verdict, signal.is_some(), elapsed));
+    let status = sealed.unwrap_or_else(|error| print::failed(&error));
+    signal.map_or(status, Status::signal)
+}
+
+fn intake() -> io::Result<Intake<Interrupt>> {
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    Ok(Intake::new(Source::new(stdin, Interrupt::new()?)))
+}
+
+/// Passes everything on. The error is the status, and has been said.
+fn pass(intake: &mut Intake<Interrupt>, stream: &mut Stream) -> Result<(), Status> {
+    loop {
+        match intake.take() {
+            Ok(Some(lines)) => stream.push(lines)?,
+            Ok(None) => return stream.end(),
+            Err(error) => {
+                stream.push(intake.rest())?;
+                stream.end()?;
+                return Err(cannot_read(&error));
+            }
+        }
+    }
+}
+
+/// Says so, and gives the status.
+fn cannot_read(error: &io::Error) -> Status {
+    say::line(NAME, &format!("standard input: read: {}", why(error)));
+    Status::IO
+}
+
+/// The sentinel that a stream deserves which did not fail to pass. An empty message is none, as for a launch.
+fn deserved(verdict: &Verdict, cancelled: bool, elapsed_seconds: u64) -> Sentinel {
+    let has_message = verdict.message().is_some_and(|message| !message.text.trim().is_empty());
+    match verdict.turn() {
+        Turn::Completed if has_message => {
+            Sentinel::Completed { elapsed_seconds, output_tokens: verdict.output_tokens() }
+        }
+        _ if cancelled => Sentinel::Failed { reason: Reason::Cancelled, elapsed_seconds, cause: None },
+        Turn::Completed => error(Status::NO_RESULT, Some(Cause::NoResult), elapsed_seconds),
+        Turn::Failed => error(Status::NO, verdict.failure().and_then(Cause::named_in), elapsed_seconds),
+        Turn::None | Turn::Open => error(Status::NO_RESULT, Some(Cause::Incomplete), elapsed_seconds),
+    }
+}
+
+fn error(status: Status, cause: Option<Cause>, elapsed_seconds: u64) -> Sentinel {
+    Sentinel::Failed { reason: Reason::Error { rc: status.code() }, elapsed_seconds, cause }
+}
+
+/// A stream that passes.
+struct Stream {
+    stdout: Output,
+    scanner: Scanner,
+    verdict: Verdict,
+    standing: Standing,
+    /// Whether what was passed on last does not end a line.
+    is_in_line: bool,
+}
+
+impl Stream {
+    fn new(stdout: Output) -> Stream {
+        Stream {
+            stdout,
+            scanner: event::scanner(),
+            verdict: Verdict::new(),
+            standing: Standing::Open,
+            is_in_line: false,
+        }
+    }
+
+    /// Passes bytes on, then reads them: who comes next need not wait for that.
+    fn push(&mut self, lines: &[u8]) -> Result<(), Status> {
+        self.stdout.lines(lines).map_err(|error| print::failed(&error))?;
+        for piece in pieces(lines) {
+            match piece {
+                Piece::Part(part) => self.scanner.push(part),
+                Piece::End(rest) => {
+                    self.scanner.push(rest.strip_suffix(b"\n").unwrap_or(rest));
+                    let line = self.scanner.finish();
+                    self.standing = self.standing.after(line);
+                    self.verdict.observe(&Event::of(line));
+                }
+            }
+            self.is_in_line = matches!(piece, Piece::Part(_));
+        }
+        Ok(())
+    }
+
+    /// Gives a last line without LF its LF.
+    fn end(&mut self) -> Result<(), Status> {
+        if self.is_in_line { self.push(b"\n") } else { Ok(()) }
+    }
+
+    /// Writes the sentinel, unless there is one, and gives the status that the stream's end says.
+    fn seal(&mut self, sentinel: &Sentinel) -> io::Result<Status> {
+        let completed = match self.standing {
+            Standing::Overrun => return Ok(Status::DATA),
+            Standing::Settled { completed } => completed,
+            Standing::Open => {
+                self.stdout.lines(record::sentinel(sentinel).as_bytes())?;
+                matches!(sentinel, Sentinel::Completed { .. })
+            }
+        };
+        Ok(if completed { Status::DONE } else { Status::NO })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sentinel of a stream of these lines.
+    fn sealed(lines: &[&str], cancelled: bool) -> String {
+        let (mut scanner, mut verdict) = (event::scanner(), Verdict::new());
+        for line in lines {
+            scanner.push(line.as_bytes());
+            verdict.observe(&Event::of(scanner.finish()));
+        }
+        record::sentinel(&deserved(&verdict, cancelled, 3))
+    }
+
+    const S: &str = r#"{"type":"turn.started"}"#;
+    const M: &str = r#"{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"ok"}}"#;
+    const EMPTY: &str =
+        r#"{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"\n"}}"#;
+    const C: &str = r#"{"type":"turn.completed","usage":{"output_tokens":7}}"#;
+    const F: &str = r#"{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized"}}"#;
+    const E: &str = r#"{"type":"error","message":"Reconnecting... 1/5"}"#;
+
+    #[test]
+    fn a_stream_gets_what_it_deserves() {
+        let failed = |rc: u8, cause: &str| {
+            format!(
+                "{{\"type\":\"handoff.failed\",\"reason\":\"error\",\"rc\":{rc},\"elapsed_seconds\":3,\"cause\":\"{cause}\"}}\n"
+            )
+        };
+        let completed = "{\"type\":\"handoff.completed\",\"elapsed_seconds\":3,\"output_tokens\":7}\n";
+        assert_eq!(sealed(&[S, M, C], false), completed);
+        assert_eq!(sealed(&[S, E, M, C], false), completed);
+        assert_eq!(sealed(&[C, S, M, C], false), completed);
+        assert_eq!(sealed(&[S, F], false), failed(1, "auth"));
+        assert_eq!(sealed(&[S, M, C, S, F], false), failed(1, "auth"));
+        assert_eq!(sealed(&[S, C], false), failed(70, "no-result"));
+        assert_eq!(sealed(&[S, EMPTY, C], false), failed(70, "no-result"));
+        for open in [&[][..], &[S], &[S, M], &[S, M, C, S], &[S, M, E], &["[", "junk"]] {
+            assert_eq!(sealed(open, false), failed(70, "incomplete"), "{open:?}");
+        }
+    }
+
+    #[test]
+    fn a_stream_that_was_cut_short_is_cancelled_unless_it_completed() {
+        let cancelled = "{\"type\":\"handoff.failed\",\"reason\":\"cancelled\",\"elapsed_seconds\":3}\n";
+        for lines in [&[][..], &[S, M], &[S, F], &[S, C]] {
+            assert_eq!(sealed(lines, true), cancelled);
+        }
+        assert_eq!(sealed(&[S, M, C], true), sealed(&[S, M, C], false));
+    }
+}

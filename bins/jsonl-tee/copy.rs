@@ -1,0 +1,64 @@
+//! The wiring of one copy: input, way, outputs, and the status in the end.
+
+use crate::NAME;
+use crate::args::Config;
+use crate::outputs::Outputs;
+use crate::way::Way;
+use common::edge::intake::Intake;
+use common::edge::pump::Source;
+use common::edge::signals::{self, Interrupt};
+use common::face::exit::Status;
+use common::face::say::{self, why};
+use common::flow::sentinel::Standing;
+use std::io;
+use std::os::fd::AsFd;
+
+/// Copies as `config` says.
+pub fn run(config: Config) -> Status {
+    // A FIFO may keep it waiting for a reader until it is open, so INT is ignored before, and the others are taken
+    // after: until there is input they simply end it.
+    let ready = if config.ignore_int { signals::ignore_int() } else { Ok(()) };
+    let mut outputs = Outputs::open(&config);
+    let intake = ready.and_then(|()| Interrupt::new()).and_then(intake);
+    let mut intake = match intake {
+        Ok(intake) => intake,
+        Err(error) => return cannot_read(&error, Status::NO_INPUT),
+    };
+    let mut way = Way::new(&config);
+    let mut read = Ok(());
+    let mut is_first = true;
+    while !outputs.is_over() && (config.status || !outputs.is_empty()) {
+        match intake.take() {
+            Ok(Some(lines)) => way.push(lines, &mut outputs),
+            Ok(None) => break,
+            Err(error) => {
+                way.push(intake.rest(), &mut outputs);
+                read = Err(cannot_read(&error, if is_first { Status::NO_INPUT } else { Status::IO }));
+                break;
+            }
+        }
+        is_first = false;
+    }
+    way.end(&mut outputs);
+    let written = outputs.finish();
+    let interrupted = intake.source().stop().signal().map(Status::signal);
+    interrupted.or(read.err()).or_else(|| (written != Status::DONE).then_some(written)).unwrap_or_else(|| {
+        match way.standing() {
+            _ if !config.status => Status::DONE,
+            Standing::Settled { completed: true } => Status::DONE,
+            Standing::Settled { completed: false } => Status::NO,
+            Standing::Open | Standing::Overrun => Status::DATA,
+        }
+    })
+}
+
+fn intake(interrupt: Interrupt) -> io::Result<Intake<Interrupt>> {
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    Ok(Intake::new(Source::new(stdin, interrupt)))
+}
+
+/// Says so, and gives the status.
+fn cannot_read(error: &io::Error, status: Status) -> Status {
+    say::line(NAME, &format!("standard input: read: {}", why(error)));
+    status
+}

@@ -1,0 +1,19 @@
+//! `jsonl-tee`: copies a stream of lines to stdout and to files, whole lines per write.
+//!
+//! It outlives its readers, passes on every byte as it came, and holds nothing back but a line whose end is not
+//! there yet.
+#![forbid(unsafe_code)]
+
+mod args;
+mod copy;
+mod outputs;
+mod way;
+
+use std::process::ExitCode;
+
+/// The name in front of each message.
+const NAME: &str = "jsonl-tee";
+
+fn main() -> ExitCode {
+    args::parse().map_or_else(|status| status, copy::run).into()
+}

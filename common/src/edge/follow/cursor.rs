@@ -1,0 +1,215 @@
+//! What was had of a file, and what that means for what it is now. Pure.
+//!
+//! A name can come to mean another file, a file can be emptied and written anew, and an inode number can be given
+//! away again. So a file is known by its numbers, by its birth where the file system keeps one, and by the last
+//! bytes that were read of it: it is read on only where these still stand before the place.
+
+use memchr::memrchr;
+use std::time::SystemTime;
+
+/// How many of the last bytes are remembered: a sentinel's beginning and end are told apart by fewer.
+const LAST: usize = 32;
+
+/// What makes a file the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Id {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) born: Option<SystemTime>,
+}
+
+/// What stat says of a regular file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct About {
+    pub(super) id: Id,
+    pub(super) length: u64,
+}
+
+/// How a file changed other than by growing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Another one has its name, or other bytes stand where some were read.
+    Replaced,
+    /// It is shorter than the whole lines that were read of it.
+    Truncated,
+}
+
+/// What is to be done about a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Nothing: all of it has been read.
+    Rest,
+    /// It is to be read on from where reading stopped.
+    Read,
+    /// The unfinished line was taken back: it is to be read anew from the end of the last whole line.
+    Back,
+    /// It is to be read from its beginning; what was had of another one is void.
+    Anew(Option<Change>),
+}
+
+/// A place in a file, and the bytes before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// How many bytes are before it.
+    pub(super) at: u64,
+    last: [u8; LAST],
+}
+
+/// What was had of one file.
+#[derive(Debug, Clone)]
+pub(super) struct Cursor {
+    id: Option<Id>,
+    /// Where reading stopped.
+    read: Place,
+    /// The end of the last whole line before that.
+    whole: Place,
+}
+
+impl Cursor {
+    /// Nothing was had.
+    pub(super) fn new() -> Cursor {
+        Cursor { id: None, read: Place::START, whole: Place::START }
+    }
+
+    /// Where reading stopped.
+    pub(super) fn at(&self) -> u64 {
+        self.read.at
+    }
+
+    /// Whether there is nothing to do, as far as stat alone can tell.
+    pub(super) fn is_current(&self, now: &About) -> bool {
+        self.id == Some(now.id) && self.read.at == now.length
+    }
+
+    /// What to do about a file that is `now` so. `stands` says whether the bytes before a place are still there.
+    pub(super) fn step<E>(
+        &self,
+        now: &About,
+        mut stands: impl FnMut(&Place) -> Result<bool, E>,
+    ) -> Result<Step, E> {
+        let had = |change| if self.read.at == 0 { None } else { Some(change) };
+        Ok(if self.id != Some(now.id) {
+            Step::Anew(had(Change::Replaced))
+        } else if now.length < self.whole.at {
+            Step::Anew(had(Change::Truncated))
+        } else if now.length == self.read.at {
+            Step::Rest
+        } else if now.length > self.read.at && stands(&self.read)? {
+            Step::Read
+        } else if stands(&self.whole)? {
+            Step::Back
+        } else {
+            Step::Anew(had(Change::Replaced))
+        })
+    }
+
+    /// Goes to the beginning of the file `id`.
+    pub(super) fn begin(&mut self, id: Id) {
+        *self = Cursor { id: Some(id), ..Cursor::new() };
+    }
+
+    /// Goes back to the end of the last whole line.
+    pub(super) fn back(&mut self) {
+        self.read = self.whole;
+    }
+
+    /// Goes on behind `bytes`, which were read.
+    pub(super) fn had(&mut self, bytes: &[u8]) {
+        if let Some(lf) = memrchr(b'\n', bytes) {
+            self.whole = self.read.behind(&bytes[..=lf]);
+        }
+        self.read = self.read.behind(bytes);
+    }
+}
+
+impl Place {
+    const START: Place = Place { at: 0, last: [0; LAST] };
+
+    /// The last bytes before it, as far as they are remembered.
+    pub(super) fn last(&self) -> &[u8] {
+        let length = usize::try_from(self.at).map_or(LAST, |at| at.min(LAST));
+        &self.last[LAST - length..]
+    }
+
+    /// The place behind `bytes`.
+    fn behind(&self, bytes: &[u8]) -> Place {
+        let mut last = [0; LAST];
+        let new = &bytes[bytes.len().saturating_sub(LAST)..];
+        let (old_room, new_room) = last.split_at_mut(LAST - new.len());
+        old_room.copy_from_slice(&self.last[new.len()..]);
+        new_room.copy_from_slice(new);
+        Place { at: self.at + bytes.len() as u64, last }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    const ID: Id = Id { device: 1, inode: 7, born: None };
+
+    /// A cursor that has read `bytes` of file [`ID`].
+    fn after(bytes: &[u8]) -> Cursor {
+        let mut cursor = Cursor::new();
+        cursor.begin(ID);
+        bytes.chunks(5).for_each(|chunk| cursor.had(chunk));
+        cursor
+    }
+
+    /// What to do when the file `id` holds `bytes`.
+    fn step(cursor: &Cursor, id: Id, bytes: &[u8]) -> Step {
+        let now = About { id, length: bytes.len() as u64 };
+        let stands = |place: &Place| {
+            Ok::<_, Infallible>(bytes[..usize::try_from(place.at).unwrap()].ends_with(place.last()))
+        };
+        let Ok(step) = cursor.step(&now, stands);
+        assert!(step == Step::Rest || !cursor.is_current(&now));
+        step
+    }
+
+    #[test]
+    fn a_file_is_read_on_while_it_grows() {
+        assert_eq!(step(&Cursor::new(), ID, b""), Step::Anew(None));
+        assert_eq!(step(&after(b""), ID, b""), Step::Rest);
+        assert_eq!(step(&after(b""), ID, b"one"), Step::Read);
+        assert_eq!(step(&after(b"one\ntw"), ID, b"one\ntw"), Step::Rest);
+        assert_eq!(step(&after(b"one\ntw"), ID, b"one\ntwo\n"), Step::Read);
+        let long = [b'x'; 100];
+        assert_eq!(step(&after(&long), ID, &[b'x'; 101]), Step::Read);
+    }
+
+    #[test]
+    fn another_file_is_read_from_its_beginning() {
+        for other in
+            [Id { device: 2, ..ID }, Id { inode: 8, ..ID }, Id { born: Some(SystemTime::UNIX_EPOCH), ..ID }]
+        {
+            assert_eq!(step(&after(b"one\n"), other, b"one\ntwo\n"), Step::Anew(Some(Change::Replaced)));
+            assert_eq!(step(&after(b""), other, b"one\n"), Step::Anew(None));
+        }
+    }
+
+    #[test]
+    fn an_inode_number_that_came_back_is_seen_by_the_bytes() {
+        assert_eq!(step(&after(b"one\n"), ID, b"two\nthree\n"), Step::Anew(Some(Change::Replaced)));
+        assert_eq!(step(&after(b"one\ntw"), ID, b"1\n2\n3\n4\n"), Step::Anew(Some(Change::Replaced)));
+    }
+
+    #[test]
+    fn a_file_that_shrank_below_its_whole_lines_is_truncated() {
+        assert_eq!(step(&after(b"one\ntwo\nth"), ID, b"one\n"), Step::Anew(Some(Change::Truncated)));
+        assert_eq!(step(&after(b"one\n"), ID, b""), Step::Anew(Some(Change::Truncated)));
+    }
+
+    #[test]
+    fn an_unfinished_line_may_be_taken_back() {
+        assert_eq!(step(&after(b"one\ntw"), ID, b"one\n"), Step::Back);
+        assert_eq!(step(&after(b"one\ntw"), ID, b"one\nt"), Step::Back);
+        assert_eq!(step(&after(b"one\ntw"), ID, b"one\nthree\n"), Step::Back);
+        assert_eq!(step(&after(b"tw"), ID, b"three\n"), Step::Back);
+        let mut cursor = after(b"one\ntw");
+        cursor.back();
+        assert_eq!(cursor.at(), 4);
+        assert_eq!(step(&cursor, ID, b"one\nthree\n"), Step::Read);
+    }
+}

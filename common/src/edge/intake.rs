@@ -1,0 +1,115 @@
+//! An input taken in whole lines.
+
+use super::pump::{CHUNK, Source};
+use super::spool::MEMORY;
+use memchr::memrchr;
+use std::io;
+use std::os::fd::AsFd;
+
+/// An input that hands its bytes on in whole lines, as soon as their LF is there.
+#[derive(Debug)]
+pub struct Intake<S> {
+    source: Source<S>,
+    /// What was read. Its first `given` bytes have been handed out, those up to `end` have not.
+    buffer: Vec<u8>,
+    given: usize,
+    end: usize,
+    /// Whether the beginning of the current line was handed out.
+    is_long: bool,
+}
+
+impl<S: AsFd> Intake<S> {
+    /// Takes in what `source` reads.
+    pub fn new(source: Source<S>) -> Intake<S> {
+        Intake { source, buffer: Vec::new(), given: 0, end: 0, is_long: false }
+    }
+
+    /// Where the bytes come from.
+    pub fn source(&self) -> &Source<S> {
+        &self.source
+    }
+
+    /// The next bytes: all whole lines that there are. A line longer than [`MEMORY`] comes in pieces, and so does
+    /// what has no LF at the end of the input. `None` at the end.
+    ///
+    /// # Errors
+    /// When the input cannot be read; [`Intake::rest`] is what was read before and not handed out.
+    pub fn take(&mut self) -> io::Result<Option<&[u8]>> {
+        self.buffer.copy_within(self.given..self.end, 0);
+        self.end -= self.given;
+        self.given = 0;
+        loop {
+            let fresh = self.end;
+            if self.buffer.len() < fresh + CHUNK {
+                self.buffer.resize(fresh + CHUNK, 0);
+            }
+            let count = self.source.read(&mut self.buffer[fresh..fresh + CHUNK])?;
+            self.end += count;
+            match memrchr(b'\n', &self.buffer[fresh..self.end]) {
+                Some(at) => {
+                    self.given = fresh + at + 1;
+                    self.is_long = false;
+                }
+                None if count == 0 => self.given = self.end,
+                None if self.is_long || self.end > MEMORY => {
+                    self.given = self.end;
+                    self.is_long = true;
+                }
+                None => continue,
+            }
+            return Ok((self.given > 0).then_some(&self.buffer[..self.given]));
+        }
+    }
+
+    /// The beginning of a line whose LF has not come.
+    pub fn rest(&self) -> &[u8] {
+        &self.buffer[self.given..self.end]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// What an input of `parts` is handed on as; each is written when the one before has been read.
+    fn handed_on(parts: &[&[u8]]) -> Vec<Vec<u8>> {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let (never, _open) = io::pipe().unwrap();
+        let parts: Vec<Vec<u8>> = parts.iter().map(|part| part.to_vec()).collect();
+        let feeder = std::thread::spawn(move || {
+            for part in parts {
+                writer.write_all(&part).unwrap();
+            }
+        });
+        let mut intake = Intake::new(Source::new(reader.into(), never));
+        let mut all = Vec::new();
+        while let Some(bytes) = intake.take().unwrap() {
+            all.push(bytes.to_vec());
+        }
+        feeder.join().unwrap();
+        all
+    }
+
+    #[test]
+    fn lines_come_whole_and_the_rest_as_it_is() {
+        for parts in [&[&b"one\ntw"[..], b"o", b"\nthree"][..], &[b"one\ntwo\nthree"], &[]] {
+            let all = handed_on(parts);
+            assert_eq!(all.concat(), parts.concat());
+            let (last, whole) = all.split_last().map_or((&[][..], &[][..]), |(last, whole)| (last, whole));
+            assert!(whole.iter().all(|bytes| bytes.ends_with(b"\n")), "{all:?}");
+            assert!(parts.is_empty() || last == b"three", "{all:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_up_to_the_limit_is_one_piece_and_a_longer_one_is_several() {
+        let line = |length: usize| [vec![b'x'; length], b"\n".to_vec()].concat();
+        let all = handed_on(&[b"a\n", &line(MEMORY)]);
+        assert_eq!(all.last().map(Vec::len), Some(MEMORY + 1));
+        let all = handed_on(&[&line(MEMORY + CHUNK + 1), b"b\n"]);
+        assert!(all.len() > 1 && !all[0].ends_with(b"\n"));
+        assert!(all.iter().all(|bytes| bytes.len() <= MEMORY + CHUNK));
+        assert_eq!(all.concat(), [line(MEMORY + CHUNK + 1), b"b\n".to_vec()].concat());
+    }
+}
