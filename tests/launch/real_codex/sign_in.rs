@@ -47,8 +47,8 @@ fn verify(world: &World) -> Filter {
 
 fn verified(version: &str) {
     let world = world(version, &json!({"answers": [{"message": "ok"}]}));
-    // What would end a run, if it was read; and it says where the model is.
-    std::fs::write(world.path("codex/config.toml"), "model_provider = \"nowhere\"\n").expect("config.toml");
+    // A Codex that reads it ends with a complaint.
+    std::fs::write(world.path("codex/config.toml"), "not = toml = at all\n").expect("config.toml");
     let ran = verify(&world).stdin("not asked for").run();
     ran.exits(0);
     let said = ran.stdout_text();
