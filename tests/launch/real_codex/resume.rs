@@ -50,10 +50,10 @@ fn an_unknown_thread(version: &str) {
 
 /// Codex begins a new thread where it does not know the one to resume, as if all were well.
 fn another_thread(version: &str, id: &str) {
-    // A model takes a while. By then nobody is there to do what it says.
-    let command = json!([{"wait_ms": 1500}, {"command": "touch x"}]);
+    // A model takes a while. By then nobody is there to do what it says, however much patience there is otherwise.
+    let command = json!([{"wait_ms": 10_000}, {"command": "touch x"}]);
     let world = world(version, &json!({"answers": [command, "hang"]}));
-    launch(&world).args(["--resume", id]).run().exits(125);
+    launch(&world).args(["--resume", id, "--kill-grace", "60"]).run().exits(125);
     progress(&world).failed(125, "wrong-thread").last("thread.started", None);
     assert!(!world.path("r").exists());
     assert!(!world.workspace().join("x").exists(), "the wrong thread went on");
