@@ -1,12 +1,16 @@
 //! The tests, by what they are about.
 
 mod fake_codex;
+mod handoff;
 mod harness;
 mod harness_itself;
 mod launch;
 mod loopback;
 mod pipeline;
 mod readme;
+mod render;
 mod sentinel;
 mod streams;
 mod tee;
+mod usage;
+mod wave;

@@ -35,23 +35,51 @@ fn the_exit_table_is_the_one_in_the_code() {
     assert_eq!(rows, exit::TABLE);
 }
 
+/// The filters whose options the README lists.
+const FILTERS: [&str; 2] = ["codex-launch", "wave-watch"];
+
 #[test]
 fn every_option_is_in_the_table_and_every_option_in_the_table_exists() {
-    let help = filter("codex-launch").arg("--help").run().exits(0).stdout_text();
-    let listed = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-    let mut help: BTreeSet<&str> = listed.flat_map(long_options).collect();
-    for word in ["--help", "--version"] {
-        assert!(help.remove(word), "{word}");
+    for name in FILTERS {
+        let help = filter(name).arg("--help").run().exits(0).stdout_text();
+        let listed = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        let mut help: BTreeSet<&str> = listed.flat_map(long_options).collect();
+        for word in ["--help", "--version"] {
+            assert!(help.remove(word), "{word}");
+        }
+        let first_cells: Vec<&str> = table(&format!("Options of {name}")).iter().map(|row| row[0]).collect();
+        let readme: BTreeSet<&str> = first_cells.iter().flat_map(|cell| long_options(cell)).collect();
+        assert_eq!(readme, help, "{name}");
     }
-    let first_cells: Vec<&str> = table("Options of codex-launch").iter().map(|row| row[0]).collect();
-    let readme: BTreeSet<&str> = first_cells.iter().flat_map(|cell| long_options(cell)).collect();
-    assert_eq!(readme, help);
 }
 
 #[test]
 fn the_help_ends_with_the_exit_table() {
-    let help = filter("codex-launch").arg("--help").run().exits(0).stdout_text();
-    assert!(help.trim_end().ends_with(exit::help().trim_end()), "{help}");
+    for name in FILTERS {
+        let help = filter(name).arg("--help").run().exits(0).stdout_text();
+        assert!(help.trim_end().ends_with(exit::help().trim_end()), "{help}");
+    }
+}
+
+#[test]
+fn a_wave_is_watched_as_it_is_written() {
+    let scratch = Scratch::git();
+    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    for (name, program) in
+        [("codex-launch", "codex-launch"), ("wave-watch", "wave-watch"), ("codex", "fake-codex")]
+    {
+        symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
+    }
+    let blocks = section("Watching a wave").split("```sh\n").skip(1);
+    let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
+    let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
+    let ran =
+        filter("wave-watch").under(&["bash", "-euc", &script]).env("PATH", path).dir(scratch.dir()).run();
+    let stdout = ran.exits(0).stdout_text();
+    let types: Vec<&str> = stdout.lines().filter_map(|line| line.split(',').next()).collect();
+    let pair = ["{\"type\":\"watcher.sentinel\"", "{\"type\":\"watcher.settlement\""];
+    assert_eq!(types, [pair[0], pair[1], pair[0], pair[1], "status 0", pair[1]]);
+    assert!(stdout.ends_with("\"settledPercentage\":100,\"bar\":\"██████████\"}\n"), "{stdout}");
 }
 
 #[test]

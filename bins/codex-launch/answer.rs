@@ -2,10 +2,17 @@
 
 use common::edge::output::Output;
 use common::edge::replace;
+use common::flow::event;
+use common::flow::scan::Scan;
 use common::flow::verdict::Verdict;
-use std::fs;
-use std::io;
+use nix::fcntl::OFlag;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+/// The longest answer, in bytes.
+const MOST: u64 = 64 << 20;
 
 /// What a run left as its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +23,8 @@ pub enum Answer {
     Nothing,
     /// A text that is not the JSON value that was asked for.
     NotJson,
-    /// A message that stands in the stream alone and is longer than what is kept of one.
+    /// Longer than what is kept: a file over 64 MiB, or a message that stands in the stream alone and is over
+    /// [`event::MESSAGE_CAP`].
     TooLong,
 }
 
@@ -25,7 +33,11 @@ impl Answer {
     /// empty, the last message of the stream. A killed Codex leaves no file; failed ones leave none (0.156.1) or an
     /// empty one (0.98.0, 0.171.0).
     pub fn of(last_message: &Path, verdict: &Verdict, must_be_json: bool) -> Answer {
-        let file = fs::read(last_message).unwrap_or_default();
+        let file = match read(last_message) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Answer::TooLong,
+            Err(_) => Vec::new(),
+        };
         let text = match verdict.message() {
             _ if !file.trim_ascii().is_empty() => file,
             Some(message) if !message.whole => return Answer::TooLong,
@@ -35,11 +47,42 @@ impl Answer {
         if text.trim_ascii().is_empty() {
             return Answer::Nothing;
         }
-        if must_be_json && serde_json::from_slice::<serde_json::Value>(&text).is_err() {
+        if must_be_json && !is_json(&text) {
             return Answer::NotJson;
         }
         Answer::Text(text)
     }
+}
+
+/// Reads the file that Codex writes. A command of the model can know its path and put anything there, so it is opened
+/// without waiting, and only a regular file is an answer.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW).bits();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    if about.len() > MOST {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut text = Vec::new();
+    file.take(MOST).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// Whether `text` is one JSON value. The scanner of the stream decides, so that what is JSON in an event is JSON in an
+/// answer: unpaired surrogates, huge numbers and deep nesting too. It takes lines, and an LF is white space in JSON; in
+/// a string neither an LF nor the control character that stands for it here is allowed.
+fn is_json(text: &[u8]) -> bool {
+    let mut scanner = event::scanner();
+    for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
+        if number > 0 {
+            scanner.push(b"\r");
+        }
+        scanner.push(line);
+    }
+    matches!(scanner.finish(), Scan::Object(_) | Scan::NotObject)
 }
 
 /// Where an answer goes.
@@ -65,5 +108,20 @@ pub fn deliver(text: &[u8], destination: &Destination) -> io::Result<()> {
             Output::stdout()?.bytes(&whole)
         }
         Destination::Caller => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_json_value_is_json() {
+        for text in ["{\"a\":\n1}\n", "[]", "7", "\"x\"", "{\"a\":\"\\ud83d\"}", "1e400"] {
+            assert!(is_json(text.as_bytes()), "{text}");
+        }
+        for text in ["{}{}", "{\"a\":\"x\ny\"}", "Done.", "{", "{}\n{}"] {
+            assert!(!is_json(text.as_bytes()), "{text}");
+        }
     }
 }

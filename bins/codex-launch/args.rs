@@ -278,15 +278,16 @@ pub fn parse() -> Result<Job, Status> {
 impl Typed {
     /// What is wrong beyond what the parser sees.
     fn wrong(&self) -> Option<String> {
-        if self.resume.as_deref().is_some_and(|id| id.trim().is_empty()) {
-            return Some("--resume: the id is empty".into());
+        if let Some(wrong) = self.resume.as_deref().and_then(wrong_id) {
+            return Some(format!("--resume: {wrong}"));
         }
-        // It would be taken for an option of `codex exec resume`, such as --last.
-        if self.resume.as_deref().is_some_and(|id| id.starts_with('-')) {
-            return Some("--resume: an id does not begin with -".into());
-        }
-        if self.progress_file.as_deref() == Some(Path::new("-")) && self.result_file.is_none() {
-            return Some("--progress-file -: stdout takes the events, so --result-file is needed".into());
+        if let (Some(path), None) =
+            (self.progress_file.as_deref().filter(|path| is_stdout(path)), &self.result_file)
+        {
+            let path = path.display();
+            return Some(format!(
+                "--progress-file {path}: stdout takes the events, so --result-file is needed"
+            ));
         }
         if let Some(name) = self.keep_env.iter().find(|name| !is_removed(name)) {
             return Some(format!("--keep-env {}: is kept anyway", name.display()));
@@ -351,6 +352,20 @@ impl Typed {
             kill_grace: self.kill_grace,
         }
     }
+}
+
+/// What is wrong with `id` as the id of a thread.
+pub fn wrong_id(id: &str) -> Option<&'static str> {
+    if id.trim().is_empty() {
+        return Some("the id is empty");
+    }
+    // It would be taken for an option of `codex exec resume`, such as --last.
+    id.starts_with('-').then_some("an id does not begin with -")
+}
+
+/// Whether `path` is one of the names of stdout.
+fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 fn is_removed(name: &OsStr) -> bool {

@@ -4,8 +4,7 @@ use crate::args::{Config, Outputs, Progress, Prompt, Resume, Rights};
 use common::edge::place::{self, Making, Standing};
 use common::edge::program::{self, Missing};
 use common::face::exit::Status;
-use common::face::say;
-use std::fs;
+use common::face::say::{self, why};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -41,21 +40,13 @@ pub fn refuse_path(option: &str, path: &Path, error: &io::Error) -> Refusal {
     refuse(Status::NO_INPUT, &format!("{option} {}", path.display()), why(error))
 }
 
-/// An error of the system in words, without its number.
-pub fn why(error: &io::Error) -> String {
-    let text = error.to_string();
-    let words = text.split(" (os error").next().unwrap_or_default();
-    let mut chars = words.chars();
-    chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
-}
-
 /// That the files which Codex reads can be read. It would itself say so only after it has started (a schema), or take
 /// a missing one for words to the model (an image; 0.98.0 to 0.171.0).
 pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     let schema = config.extra.output_schema.iter().map(|path| ("--output-schema", path));
     let images = config.extra.images.iter().map(|path| ("--image", path));
     for (option, path) in schema.chain(images) {
-        fs::File::open(path).map_err(|error| refuse_path(option, path, &error))?;
+        place::can_be_read(path).map_err(|error| refuse_path(option, path, &error))?;
     }
     Ok(())
 }
@@ -87,6 +78,7 @@ fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
         Prompt::Given(_) => (None, None, None),
         Prompt::Read { file, system, transcript } => (file.as_ref(), system.as_ref(), transcript.as_ref()),
     };
+    let images = config.extra.images.iter().map(|path| ("--image", path.as_path()));
     let all = [
         ("--prompt-file", file),
         ("--system-file", system),
@@ -94,7 +86,7 @@ fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
         ("--output-schema", config.extra.output_schema.as_ref()),
         ("--resume-from", resume_from),
     ];
-    all.into_iter().filter_map(|(option, path)| path.map(|path| (option, path.as_path())))
+    images.chain(all.into_iter().filter_map(|(option, path)| path.map(|path| (option, path.as_path()))))
 }
 
 fn outputs(outputs: &Outputs) -> impl Iterator<Item = (&'static str, &Path, Making)> {

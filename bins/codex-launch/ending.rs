@@ -87,6 +87,11 @@ impl Ending {
         error(Status::CANNOT_EXECUTE, Some(Cause::Spawn), &format!("codex cannot be executed: {why}"))
     }
 
+    /// The ending of a run whose user lost patience with the reader of the answer.
+    pub fn given_up(status: Status) -> Ending {
+        fail(status, Kind::Cancelled, None, "cancelled while nobody took the answer".to_owned())
+    }
+
     /// This ending, or a failure when a file of the run could not be written. A run that failed has failed of its
     /// own reason.
     pub fn unless_lost(self, lost: &Lost) -> Ending {
@@ -153,7 +158,9 @@ fn by_answer(facts: &Facts<'_>, cause: Option<Cause>) -> Ending {
         Answer::Nothing => "codex left no answer".to_owned(),
         Answer::NotJson => "the answer is not one JSON value, as --output-schema asks for".to_owned(),
         Answer::TooLong => {
-            format!("codex left no answer file, and its last message is over {MESSAGE_CAP} bytes")
+            format!(
+                "the answer is too long: a file over 64 MiB, or a message over {MESSAGE_CAP} bytes and no file"
+            )
         }
     };
     error(Status::NO_RESULT, cause.or(Some(Cause::NoResult)), &words)

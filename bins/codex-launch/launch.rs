@@ -1,29 +1,32 @@
 //! The wiring of one run: prepared, started, supervised, judged, delivered, told.
 
+use crate::NAME;
 use crate::answer::{self, Answer, Destination};
 use crate::args::Config;
-use crate::check::{self, Refusal, refuse, why};
+use crate::aside::{Closing, Writer};
+use crate::check::{self, Refusal, refuse};
 use crate::command::{self, Known};
 use crate::ending::{Ending, Facts};
 use crate::lost::Lost;
-use crate::outputs;
+use crate::outputs::{self, Opened};
 use crate::patience::Patience;
 use crate::pipes::Pipes;
 use crate::prepare::{self, Prepared};
 use crate::probe;
 use crate::report::{self, Details};
-use crate::stream::{Aside, Stream, Wiring, lock};
+use crate::session::Session;
+use crate::stream::{Stream, Wiring};
 use common::edge::output::Output;
 use common::edge::signals;
 use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
+use common::face::say::{self, why};
 use common::flow::record;
 use crossbeam_channel::unbounded;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What came of a run.
@@ -46,7 +49,7 @@ pub fn run(config: Config) -> Result<Status, Refusal> {
 /// Prints what would be run.
 pub fn dry_run(mut config: Config) -> Result<Status, Refusal> {
     let directory = check::existing_directory(&config)?;
-    let thread = prepare::thread(&config)?;
+    let thread = prepare::thread(&config.resume)?;
     prepare::heed_options(&mut config)?;
     let last_message = std::env::temp_dir().join("codex-launch-XXXXXX/last-message");
     let known = Known { directory: &directory, last_message: &last_message, thread: thread.as_deref() };
@@ -67,12 +70,12 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let folder = private_folder()?;
     let last_message = folder.path().join("last-message");
     let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
-    let (aside, progress) = outputs::open(&config.outputs, config.force, &notices)?;
+    let Opened { aside, writer, progress } = outputs::open(&config.outputs, config.force, &notices)?;
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
         thread: prepared.thread.clone(),
-        session: config.outputs.session.clone(),
+        session: config.outputs.session.clone().map(Session::new),
         notices: notify,
     });
     let child = match Child::start(&spec(&config, &prepared, &last_message)) {
@@ -83,11 +86,13 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
     let limits = Limits { time: config.time, grace: config.kill_grace / 2 };
     let pipes = pipes.connect(child.pipes, prepared.prompt, stream, aside.clone());
     let mut ended = supervise::run(&tree, child.pid, started, limits, &notices);
-    let patience = Patience::new(&notices, ended.cut, config.kill_grace);
-    let stream = pipes.finish(&patience)?;
+    let closing = writer.map(Writer::run_is_over);
+    let patience = Patience::new(&notices, ended.cut, config.kill_grace, started + config.time);
+    let stream = pipes.finish(&patience).map_err(|status| unread("progress file", status, started))?;
     // A Codex that ends at once can be gone before it is told to end.
     ended.cut = ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
-    let (shown, stderr) = lock(&aside).tails();
+    let (shown, stderr) = aside.ends();
+    drop(aside);
     let answer = Answer::of(&last_message, &stream.verdict, config.extra.output_schema.is_some());
     let facts = Facts {
         ended,
@@ -98,8 +103,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
         limit: config.time,
     };
     let ending = Ending::of(&facts);
-    let end = End { ending, answer, stream, aside, shown, ended };
-    end.deliver(destination, started, &patience)
+    End { ending, answer, stream, closing, shown, ended }.deliver(destination, started, &patience)
 }
 
 /// A run that is over, and of which nothing has been delivered yet.
@@ -107,7 +111,8 @@ struct End {
     ending: Ending,
     answer: Answer,
     stream: Stream,
-    aside: Arc<Mutex<Aside>>,
+    /// What is left to do for the stderr file.
+    closing: Option<Closing>,
     /// The end of stderr, noise included.
     shown: String,
     ended: Ended<Exit>,
@@ -121,23 +126,30 @@ impl End {
         started: Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { ending, answer, mut stream, aside, shown, ended } = self;
+        let End { mut ending, answer, mut stream, closing, shown, ended } = self;
         let mut lost = Lost::new();
         lost.note("progress file", stream.progress_error.take());
-        lost.note("session file", stream.session_error.take());
-        lost.note("stderr file", lock(&aside).error.take());
+        lost.note("session file", stream.session().and_then(Session::finish));
+        // The stream has one way to the stderr file, which ends with this.
+        stream.close_aside();
+        lost.note("stderr file", closing.and_then(Closing::finish));
         if let (Ending::Completed, Answer::Text(text)) = (&ending, &answer) {
             let (text, destination) = (text.clone(), destination.clone());
-            let delivered = patience.wait("answer", move || answer::deliver(&text, &destination))?;
-            lost.note("answer", delivered.err());
+            match patience.wait(move || answer::deliver(&text, &destination)) {
+                Ok(delivered) => lost.note("answer", delivered.err()),
+                Err(Status::IO) => lost.note("answer", Some(io::Error::other("its reader takes nothing"))),
+                Err(status) => ending = Ending::given_up(status),
+            }
         }
         let ending = ending.unless_lost(&lost);
         let sentinel = ending.sentinel(started.elapsed().as_secs(), stream.verdict.output_tokens());
         let line = record::sentinel(&sentinel);
-        let (stream, sealed) = patience.wait("sentinel", move || {
+        let seal = move || {
             let sealed = stream.seal(&line);
             (stream, sealed)
-        })?;
+        };
+        let (stream, sealed) =
+            patience.wait(seal).map_err(|status| unread("progress file", status, started))?;
         lost.note("progress file", sealed.err());
         let ending = ending.unless_lost(&lost);
         let elapsed = started.elapsed();
@@ -152,6 +164,13 @@ impl End {
         report::tell(&ending, &details);
         Ok(Outcome { ending, answer, elapsed })
     }
+}
+
+/// The end of a run whose progress file is a pipe that nobody reads: what was left for it, the sentinel too, is lost.
+fn unread(what: &str, status: Status, started: Instant) -> Refusal {
+    say::line(NAME, &format!("{what}: its reader takes nothing; what was left for it is lost"));
+    report::elapsed(started.elapsed());
+    Refusal::Said(status)
 }
 
 fn cannot_launch(what: &str, error: &io::Error) -> Refusal {

@@ -1,6 +1,6 @@
 //! What of a run could not be written.
 
-use crate::check::why;
+use common::face::say::why;
 use std::io;
 
 /// The outputs that failed, each once, in the order in which they are told.

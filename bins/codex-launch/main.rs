@@ -6,6 +6,7 @@
 
 mod answer;
 mod args;
+mod aside;
 mod check;
 mod command;
 mod ending;
@@ -19,6 +20,7 @@ mod probe;
 mod prompt;
 mod report;
 mod resume;
+mod session;
 mod stream;
 mod verify;
 

@@ -1,71 +1,75 @@
 //! How long a reader is waited for that takes nothing.
 //!
-//! A slow reader of events or answer gets them all, however long it takes: that is what a pipe is for. But a run
-//! that was cut short by its limit or by the user has to end, and so has one whose user loses patience now.
+//! A slow reader of events or answer gets them all, as long as the run's own limit allows: that is what a pipe is for.
+//! But a run that was cut short has to end, and so has one whose user loses patience now.
 
-use crate::check::{Refusal, refuse};
 use common::edge::signals::Notice;
 use common::edge::supervise::Cut;
 use common::edge::worker::Worker;
 use common::face::exit::Status;
-use crossbeam_channel::{Receiver, after, never, select};
+use crossbeam_channel::{Receiver, at, select};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long a reader has when the run was cut short, at the least. A signal that comes now gives it as much.
-const LAST_CALL: Duration = Duration::from_secs(1);
+/// How long a reader has when the run was cut short, at the least. A signal that comes now gives it as much, and so
+/// has the reader of anything but events and answer.
+pub const LAST_CALL: Duration = Duration::from_secs(1);
+
+/// The same for the progress file: the events may have to wait for the stderr file to be given up first, which takes
+/// one last call, or two when it just took something.
+const LAST_CALLS: Duration = Duration::from_secs(3);
 
 /// The patience of one run, after Codex and all its processes have ended.
 #[derive(Debug)]
 pub struct Patience<'a> {
     notices: &'a Receiver<Notice>,
-    /// When it ends, if it does, and the status that the launcher then has.
-    end: Cell<Option<(Instant, Status)>>,
+    /// When it ends, and the status that the launcher then has.
+    end: Cell<(Instant, Status)>,
+    /// Whether the run was cut short or the user has signalled since.
+    is_cut: Cell<bool>,
 }
 
 impl<'a> Patience<'a> {
-    /// The patience with the readers of a run that was cut short by `cut`, or not.
-    pub fn new(notices: &'a Receiver<Notice>, cut: Option<Cut>, kill_grace: Duration) -> Patience<'a> {
-        let status = match cut {
-            None => None,
-            Some(Cut::Timeout) => Some(Status::TIMEOUT),
-            Some(Cut::Cancelled(signal)) => Some(Status::signal(signal)),
-            Some(Cut::Halted) => Some(Status::LAUNCHER),
+    /// The patience with the readers of a run that was cut short by `cut`; or not, and then it lasts until `limit`.
+    pub fn new(
+        notices: &'a Receiver<Notice>,
+        cut: Option<Cut>,
+        kill_grace: Duration,
+        limit: Instant,
+    ) -> Patience<'a> {
+        let cut_end = Instant::now() + kill_grace.max(LAST_CALLS);
+        let end = match cut {
+            None => (limit.max(cut_end), Status::IO),
+            Some(Cut::Timeout) => (cut_end, Status::TIMEOUT),
+            Some(Cut::Cancelled(signal)) => (cut_end, Status::signal(signal)),
+            Some(Cut::Halted) => (cut_end, Status::LAUNCHER),
         };
-        let end = status.map(|status| (Instant::now() + kill_grace.max(LAST_CALL), status));
-        Patience { notices, end: Cell::new(end) }
+        Patience { notices, end: Cell::new(end), is_cut: Cell::new(cut.is_some()) }
     }
 
-    /// Does `work`, which writes to `what`, and waits for it.
-    pub fn wait<T: Send + 'static>(
-        &self,
-        what: &str,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Refusal> {
+    /// Does `work`, which may have to wait for a reader, and waits for it. The status that the launcher ends with is
+    /// the error when the patience ends first.
+    pub fn wait<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Status> {
         match Worker::hire() {
-            Ok(worker) => self.receive(what, &worker.run(work)),
+            Ok(worker) => self.receive(&worker.run(work)),
             // Where no thread is to be had it is done here: better without an end to the patience than not at all.
             Err(_) => Ok(work()),
         }
     }
 
-    /// Waits for somebody who writes to `what` to be done.
-    pub fn receive<T>(&self, what: &str, done: &Receiver<T>) -> Result<T, Refusal> {
+    /// Waits for somebody else to be done, in the same way.
+    pub fn receive<T>(&self, done: &Receiver<T>) -> Result<T, Status> {
         loop {
-            let end = self.end.get();
-            let timer =
-                end.map_or_else(never, |(end, _)| after(end.saturating_duration_since(Instant::now())));
+            let (end, status) = self.end.get();
             select! {
-                recv(done) -> done => return done.map_err(|_| refuse(Status::LAUNCHER, what, "the writer died")),
+                recv(done) -> done => return done.map_err(|_| Status::LAUNCHER),
                 recv(self.notices) -> notice => {
-                    if let (Ok(Notice::User(signal)), None) = (notice, end) {
-                        self.end.set(Some((Instant::now() + LAST_CALL, Status::signal(signal))));
+                    if let (Ok(Notice::User(signal)), false) = (notice, self.is_cut.get()) {
+                        self.is_cut.set(true);
+                        self.end.set((Instant::now() + LAST_CALL, Status::signal(signal)));
                     }
                 }
-                recv(timer) -> _ => {
-                    let status = end.map_or(Status::LAUNCHER, |(_, status)| status);
-                    return Err(refuse(status, what, "its reader takes nothing; what was left for it is lost"));
-                }
+                recv(at(end)) -> _ => return Err(status),
             }
         }
     }

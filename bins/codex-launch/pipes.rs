@@ -1,15 +1,15 @@
 //! What feeds and drains Codex while it is supervised. Nothing here can hold the supervision up.
 
-use crate::check::Refusal;
+use crate::aside::Aside;
 use crate::patience::Patience;
-use crate::stream::{Aside, Stream, lock};
+use crate::stream::Stream;
 use common::edge::pump::{self, Stop};
 use common::edge::supervise;
 use common::edge::worker::Worker;
+use common::face::exit::Status;
 use crossbeam_channel::Receiver;
 use std::fs::File;
 use std::io::{self, PipeReader, Write};
-use std::sync::{Arc, Mutex};
 
 /// The threads for the three pipes of a child that is not there yet.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Pipes {
         pipes: supervise::Pipes,
         prompt: Vec<u8>,
         mut stream: Stream,
-        aside: Arc<Mutex<Aside>>,
+        aside: Aside,
     ) -> Connected {
         let Pipes { stop, listeners: [stdout_stop, stderr_stop], workers: [feeder, stdout, stderr] } = self;
         // A child that leaves before it has read its prompt has its reasons, and a status of its own.
@@ -45,7 +45,7 @@ impl Pipes {
             stream
         });
         let stderr = stderr.run(move || {
-            let _ = pump::drain(pipes.stderr, &stderr_stop, |chunk| lock(&aside).stderr(chunk));
+            let _ = pump::drain(pipes.stderr, &stderr_stop, |chunk| aside.stderr(chunk));
         });
         Connected { stop, stream, stderr }
     }
@@ -60,11 +60,13 @@ pub struct Connected {
 }
 
 impl Connected {
-    /// Lets them take what is left in the pipes, and gives the stream back.
-    pub fn finish(self, patience: &Patience<'_>) -> Result<Stream, Refusal> {
+    /// Lets them take what is left in the pipes, and gives the stream back. The error is the status that the launcher
+    /// ends with when the progress file's reader takes nothing and the patience with it ends.
+    pub fn finish(self, patience: &Patience<'_>) -> Result<Stream, Status> {
         self.stop.call();
-        let stream = patience.receive("progress file", &self.stream)?;
-        patience.receive("stderr file", &self.stderr)?;
+        let stream = patience.receive(&self.stream)?;
+        // What holds this up is the stderr file alone, and that is given up by itself.
+        let _ = self.stderr.recv();
         Ok(stream)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::args::{Config, Resume};
-use crate::check::{self, Refusal, refuse, why};
+use crate::check::{self, Refusal, refuse};
 use crate::probe::{self, Probe};
 use crate::{prompt, resume};
 use common::edge::program::{Answer, Question};
@@ -10,6 +10,7 @@ use common::edge::signals::Notice;
 use common::edge::worker::Worker;
 use common::face::exit::Status;
 use common::face::say;
+use common::face::say::why;
 use crossbeam_channel::{Receiver, Sender, after, select, unbounded};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ pub struct Prepared {
 /// inputs, the outputs, Codex, its sign-in, its options.
 pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config, Prepared), Refusal> {
     check::paths_differ(&config)?;
-    let thread = thread(&config)?;
+    let resume = config.resume.clone();
+    let thread = unless_cancelled("--resume-from", notices, move || thread(&resume))??;
     let codex = check::codex(&config);
     let source = config.prompt.clone();
     let prompt = in_background(move || prompt::read(&source))?;
@@ -59,8 +61,8 @@ pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config
 }
 
 /// The thread to continue.
-pub fn thread(config: &Config) -> Result<Option<String>, Refusal> {
-    match &config.resume {
+pub fn thread(resume: &Option<Resume>) -> Result<Option<String>, Refusal> {
+    match resume {
         None => Ok(None),
         Some(Resume::Id(id)) => Ok(Some(id.clone())),
         Some(Resume::From(path)) => resume::thread(path).map(Some),

@@ -1,9 +1,10 @@
 //! What Codex is asked before a launch: whether it is signed in, and which options it has.
 
 use crate::args::{Config, KEY_VARIABLES, REMOVED_VARIABLES, Rights};
-use crate::check::{Refusal, refuse, why};
+use crate::check::{Refusal, refuse};
 use common::edge::program::{Answer, Question};
 use common::face::exit::Status;
+use common::face::say::why;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;

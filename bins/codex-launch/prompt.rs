@@ -1,8 +1,9 @@
 //! The prompt: what is read, and what it becomes.
 
 use crate::args::Prompt;
-use crate::check::{Refusal, refuse, refuse_path, why};
+use crate::check::{Refusal, refuse, refuse_path};
 use common::face::exit::Status;
+use common::face::say::why;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;

@@ -44,7 +44,12 @@ pub fn tell(ending: &Ending, details: &Details<'_>) {
     if details.left {
         say::line(NAME, "leftovers: a process of the run did not die of KILL");
     }
-    say::line(NAME, &format!("elapsed={}s", details.elapsed.as_secs()));
+    elapsed(details.elapsed);
+}
+
+/// Tells the time, as the last line.
+pub fn elapsed(elapsed: Duration) {
+    say::line(NAME, &format!("elapsed={}s", elapsed.as_secs()));
 }
 
 fn tell_failure(failure: &Failure, details: &Details<'_>) {

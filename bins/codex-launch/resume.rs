@@ -1,5 +1,6 @@
 //! The thread that an earlier run began, from its progress file.
 
+use crate::args;
 use crate::check::{Refusal, refuse, refuse_path};
 use common::face::exit::Status;
 use common::flow::event::{self, Event};
@@ -12,13 +13,12 @@ use std::path::Path;
 pub fn thread(path: &Path) -> Result<String, Refusal> {
     let found = File::open(path).and_then(first_thread);
     let found = found.map_err(|error| refuse_path("--resume-from", path, &error))?;
-    found.ok_or_else(|| {
-        refuse(
-            Status::DATA,
-            &format!("--resume-from {}", path.display()),
-            "names no thread: no thread.started in it",
-        )
-    })
+    let what = format!("--resume-from {}", path.display());
+    let id = found.ok_or_else(|| refuse(Status::DATA, &what, "names no thread: no thread.started in it"))?;
+    match args::wrong_id(&id) {
+        Some(wrong) => Err(refuse(Status::DATA, &what, wrong)),
+        None => Ok(id),
+    }
 }
 
 fn first_thread(mut file: impl Read) -> io::Result<Option<String>> {

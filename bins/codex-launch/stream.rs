@@ -3,6 +3,8 @@
 //! Lines that are JSON objects go to the progress file, byte for byte; everything else on stdout is noise and goes
 //! where stderr goes. A line is judged whole before a byte of it is passed on.
 
+use crate::aside::Aside;
+use crate::session::Session;
 use common::edge::output::Output;
 use common::edge::signals::Notice;
 use common::edge::spool::Spool;
@@ -12,72 +14,6 @@ use common::flow::scan::Scanner;
 use common::flow::verdict::Verdict;
 use crossbeam_channel::Sender;
 use std::io;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// How much of stderr is kept for the report.
-const TAIL: usize = 4000;
-
-/// Where stderr goes, and noise with it.
-#[derive(Debug)]
-pub struct Aside {
-    file: Option<Output>,
-    /// The end of both, which is shown.
-    all: Tail,
-    /// The end of stderr alone, which can name a cause: noise may be half an item, and items never do.
-    stderr: Tail,
-    /// The first failure to write the file; nothing is written after it.
-    pub error: Option<io::Error>,
-}
-
-impl Aside {
-    /// Nothing yet; all of it will go to `file` too.
-    pub fn new(file: Option<Output>) -> Arc<Mutex<Aside>> {
-        Arc::new(Mutex::new(Aside { file, all: Tail::default(), stderr: Tail::default(), error: None }))
-    }
-
-    /// Takes more of stderr.
-    pub fn stderr(&mut self, bytes: &[u8]) {
-        self.stderr.push(bytes);
-        self.noise(bytes);
-    }
-
-    /// Takes noise.
-    pub fn noise(&mut self, bytes: &[u8]) {
-        if let (Some(file), None) = (&mut self.file, &self.error) {
-            self.error = file.bytes(bytes).err();
-        }
-        self.all.push(bytes);
-    }
-
-    /// The ends that are kept: of stderr with noise, and of stderr alone.
-    pub fn tails(&self) -> (String, String) {
-        (self.all.text(), self.stderr.text())
-    }
-}
-
-/// The last [`TAIL`] bytes of a stream.
-#[derive(Debug, Default)]
-struct Tail(Vec<u8>);
-
-impl Tail {
-    fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
-        self.0.drain(..self.0.len().saturating_sub(TAIL));
-    }
-
-    /// As text; a character that the cut went through is left out.
-    fn text(&self) -> String {
-        let is_rest = |byte: &&u8| self.0.len() == TAIL && **byte & 0xc0 == 0x80;
-        let start = self.0.iter().take(3).take_while(is_rest).count();
-        String::from_utf8_lossy(&self.0[start..]).into_owned()
-    }
-}
-
-/// Opens a lock whose holder cannot have left it half changed.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// What a stream needs to know.
 #[derive(Debug)]
@@ -85,11 +21,11 @@ pub struct Wiring {
     /// Where events go.
     pub progress: Option<Output>,
     /// Where noise goes.
-    pub aside: Arc<Mutex<Aside>>,
+    pub aside: Aside,
     /// The thread that it must be.
     pub thread: Option<String>,
     /// Where the thread's id is written.
-    pub session: Option<PathBuf>,
+    pub session: Option<Session>,
     /// Whom to tell that the run must end.
     pub notices: Sender<Notice>,
 }
@@ -106,8 +42,6 @@ pub struct Stream {
     pub noise: u64,
     /// The first failure to write the progress file; no event is written after it.
     pub progress_error: Option<io::Error>,
-    /// The failure to write the session file.
-    pub session_error: Option<io::Error>,
     /// Whether it named another thread than the one to resume.
     pub is_wrong_thread: bool,
 }
@@ -135,7 +69,6 @@ impl Stream {
             verdict: Verdict::new(),
             noise: 0,
             progress_error: None,
-            session_error: None,
             is_wrong_thread: false,
         }
     }
@@ -169,7 +102,7 @@ impl Stream {
 
     /// Writes the last line, the sentinel, whatever came before.
     pub fn seal(&mut self, sentinel: &str) -> io::Result<()> {
-        self.wiring.progress.as_mut().map_or(Ok(()), |progress| progress.lines(sentinel.as_bytes()))
+        self.wiring.progress.as_mut().map_or(Ok(()), |progress| progress.last_line(sentinel.as_bytes()))
     }
 
     /// Ends the current line and says whether it is an event that belongs in the progress file. A line that claims
@@ -181,14 +114,13 @@ impl Stream {
             self.verdict.observe(&event);
         }
         if let Event::ThreadStarted(Some(id)) = event {
-            let wiring = &self.wiring;
-            if wiring.thread.as_ref().is_some_and(|thread| !thread.eq_ignore_ascii_case(id)) {
+            if self.wiring.thread.as_ref().is_some_and(|thread| !thread.eq_ignore_ascii_case(id)) {
                 self.is_wrong_thread = true;
                 // A run whose end is under way no longer listens, and needs not be told.
-                let _ = wiring.notices.send(Notice::Halt);
+                let _ = self.wiring.notices.send(Notice::Halt);
             }
-            if let Some(path) = &wiring.session {
-                self.session_error = common::edge::replace::file(path, format!("{id}\n").as_bytes()).err();
+            if let Some(session) = &mut self.wiring.session {
+                session.write(id);
             }
         }
         is_event
@@ -209,9 +141,26 @@ impl Stream {
         }
     }
 
+    /// Takes note that an event is lost to the progress file, if there is one.
+    fn lose(&mut self, error: io::Error) {
+        if self.wiring.progress.is_some() {
+            self.progress_error.get_or_insert(error);
+        }
+    }
+
+    /// Ends this stream's way to the stderr file.
+    pub fn close_aside(&mut self) {
+        self.wiring.aside = Aside::new();
+    }
+
+    /// What came of the session file.
+    pub fn session(&mut self) -> Option<Session> {
+        self.wiring.session.take()
+    }
+
     /// Keeps a part of a line whose end is not there yet.
     fn hold(&mut self, part: &[u8]) {
-        let mut aside = lock(&self.wiring.aside);
+        let aside = &self.wiring.aside;
         self.line = match std::mem::replace(&mut self.line, Line::Here) {
             Line::Noise => {
                 aside.noise(part);
@@ -243,18 +192,14 @@ impl Stream {
             self.noise += 1;
         }
         match std::mem::replace(&mut self.line, Line::Here) {
-            Line::Lost(error) if is_event => {
-                self.progress_error.get_or_insert(error);
-            }
+            Line::Lost(error) if is_event => self.lose(error),
             Line::Waiting(mut spool) => match spool.push(rest) {
-                Err(error) => {
-                    self.progress_error.get_or_insert(error);
-                }
+                Err(error) => self.lose(error),
                 Ok(()) if is_event => {
                     self.write(|progress| progress.line_in_pieces(|write| spool.take(|piece| write(piece))));
                 }
                 Ok(()) => {
-                    let mut aside = lock(&self.wiring.aside);
+                    let aside = &self.wiring.aside;
                     // The temporary file failing now would cost only a part of the noise.
                     let _ = spool.take(|piece| {
                         aside.noise(piece);
@@ -262,7 +207,7 @@ impl Stream {
                     });
                 }
             },
-            Line::Noise | Line::Here | Line::Lost(_) => lock(&self.wiring.aside).noise(rest),
+            Line::Noise | Line::Here | Line::Lost(_) => self.wiring.aside.noise(rest),
         }
     }
 }

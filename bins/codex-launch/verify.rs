@@ -2,12 +2,13 @@
 
 use crate::answer::{Answer, Destination};
 use crate::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
-use crate::check::{Refusal, refuse, why};
+use crate::check::{Refusal, refuse};
 use crate::ending::Ending;
 use crate::launch;
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::safe;
+use common::face::say::why;
 use common::flow::cause::Cause;
 use std::time::Duration;
 

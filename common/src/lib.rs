@@ -3,13 +3,14 @@
 //! ```text
 //!         edge                    flow (pure)                      edge / face
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
-//!  │ prompt, probe  │   │ line ──► scan ──► event ──►   │   │ record ► output   │
-//!  │ supervise:     │──►│   verdict ──► cause           │──►│ report ► stderr   │
-//!  │   child pipes  │   │   sentinel                    │   │ exit status       │
+//!  │ prompt, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
+//!  │ supervise:     │──►│   verdict ──► cause      │     │──►│ report ► stderr   │
+//!  │   child pipes  │   │   activity, sentinel ◄──┘     │   │ exit status       │
+//!  │ follow: files  │   │   tally                       │   │                   │
 //!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
 //!         │                 no I/O, no clock, no threads
 //!  ┌──────▼────────┐
-//!  │ sys (unsafe)   │   sessions, process trees, descriptors
+//!  │ sys (unsafe)   │   sessions, process trees, descriptors, change notices
 //!  └───────────────┘
 //! ```
 //!

@@ -24,10 +24,13 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub(crate) fn binary(name: &str) -> &'static Path {
     Path::new(match name {
         "codex-launch" => env!("CARGO_BIN_EXE_codex-launch"),
+        "codex-render" => env!("CARGO_BIN_EXE_codex-render"),
         "fake-codex" => env!("CARGO_BIN_EXE_fake-codex"),
         "jsonl-sentinel" => env!("CARGO_BIN_EXE_jsonl-sentinel"),
         "jsonl-tee" => env!("CARGO_BIN_EXE_jsonl-tee"),
         "loopback-model" => env!("CARGO_BIN_EXE_loopback-model"),
+        "wave-watch" => env!("CARGO_BIN_EXE_wave-watch"),
+        "usage-diff" => env!("CARGO_BIN_EXE_usage-diff"),
         other => panic!("no binary is called {other:?}"),
     })
 }

@@ -3,10 +3,12 @@
 pub(crate) mod codex;
 pub(crate) mod filter;
 pub(crate) mod pipes;
+pub(crate) mod private;
 pub(crate) mod progress;
 pub(crate) mod ran;
 pub(crate) mod running;
 pub(crate) mod scratch;
 pub(crate) mod script;
 pub(crate) mod sweep;
+pub(crate) mod transcript;
 pub(crate) mod wait;

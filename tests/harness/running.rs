@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::private;
 use super::ran::{Ran, excerpt};
 use super::sweep::TestId;
 use super::wait::wait_until;
@@ -77,6 +78,7 @@ impl Running {
         });
         let (stdout, stderr) = (self.stdout.so_far(), self.stderr.so_far());
         let ran = Ran { status, stdout, stderr, elapsed, peak_kib: self.peak_kib };
+        private::assert_kept(&ran);
         assert!(leftovers.is_empty(), "left behind: {leftovers:#?}\n{ran}");
         ran
     }

@@ -3,6 +3,7 @@
 pub mod backlog;
 pub mod fanout;
 pub mod follow;
+pub mod input;
 pub mod intake;
 pub mod output;
 pub mod place;

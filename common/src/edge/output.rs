@@ -1,11 +1,14 @@
 //! A file, or anything else that can be written, that takes whole lines.
 
+use super::place;
+use super::pump::CHUNK;
+use crate::sys::descriptor;
 use memchr::memrchr;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Which file may be opened.
@@ -15,6 +18,12 @@ pub enum Existing {
     Refused,
     /// One that is there is emptied.
     Emptied,
+}
+
+impl AsFd for Output {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
 }
 
 /// Where in a file that is there lines go.
@@ -35,21 +44,49 @@ pub struct Output {
     regular: bool,
     /// How many bytes it took of a line that it has not taken whole.
     begun: u64,
+    /// Whether it ends in a torn line that could not be cut away; the next line starts with an LF of its own.
+    torn: bool,
 }
 
 impl Output {
     /// Opens `path` for appending. A file is made with mode 0600 and O_EXCL; an empty one that is there is used as
-    /// it is; a pipe, a device or a socket is written as it stands.
+    /// it is; a pipe, a device, a socket or an open descriptor (`/dev/fd/3`) is written as it stands.
     ///
     /// # Errors
     /// When it cannot be opened; `AlreadyExists` when it has content and `existing` refuses that.
     pub fn open(path: &Path, existing: Existing) -> io::Result<Output> {
+        Output::open_with(path, existing, |_| Ok(()))
+    }
+
+    /// The same, and a regular file is taken for this process alone before anything is done to it.
+    ///
+    /// # Errors
+    /// `WouldBlock`, too, when another process has taken it so.
+    pub fn open_alone(path: &Path, existing: Existing) -> io::Result<Output> {
+        Output::open_with(path, existing, |file| match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            // A file system without locks is written as it always was.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+        })
+    }
+
+    fn open_with(
+        path: &Path,
+        existing: Existing,
+        take: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<Output> {
+        if let Some(number) = place::descriptor(path) {
+            return Output::of(descriptor::duplicate(number)?);
+        }
         let mut options = OpenOptions::new();
-        options.append(true).mode(0o600);
+        options.read(place::is_new_or_regular(path)).append(true).mode(0o600);
         let file = match options.clone().create_new(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path)?,
             result => result?,
         };
+        if file.metadata()?.is_file() {
+            take(&file)?;
+        }
         let about = file.metadata()?;
         if about.is_file() && about.len() > 0 {
             match existing {
@@ -88,7 +125,7 @@ impl Output {
     pub fn of(open: impl Into<OwnedFd>) -> io::Result<Output> {
         let file = File::from(open.into());
         let regular = file.metadata()?.is_file();
-        Ok(Output { file, regular, begun: 0 })
+        Ok(Output { file, regular, begun: 0, torn: false })
     }
 
     /// Writes `lines` in one write where the kernel takes it in one: whole lines, or the next piece of one.
@@ -96,6 +133,10 @@ impl Output {
     /// # Errors
     /// When it cannot all be written. A regular file then ends after the last line that it took whole.
     pub fn lines(&mut self, lines: &[u8]) -> io::Result<()> {
+        if self.torn {
+            self.write(b"\n").1?;
+            self.torn = false;
+        }
         let (taken, result) = self.write(lines);
         self.begun = match memrchr(b'\n', &lines[..taken]) {
             Some(at) => (taken - at - 1) as u64,
@@ -115,6 +156,37 @@ impl Output {
         feed(&mut |piece| self.lines(piece)).or_else(|error| self.cut().and(Err(error)))
     }
 
+    /// Writes `line` and, when a full regular file does not take it, gives up lines at the file's end until it does:
+    /// the last word of a file matters more than the words before it.
+    ///
+    /// # Errors
+    /// When it cannot be written all the same.
+    pub fn last_line(&mut self, line: &[u8]) -> io::Result<()> {
+        let result = self.lines(line);
+        if result.is_ok() || !self.regular || !self.make_room(line.len() as u64)? {
+            return result;
+        }
+        self.lines(line)
+    }
+
+    /// Cuts whole lines of at least `room` bytes off the end; false when there are none.
+    fn make_room(&mut self, room: u64) -> io::Result<bool> {
+        let length = self.file.metadata()?.len();
+        let Some(end) = length.checked_sub(room) else { return Ok(false) };
+        let mut window = [0; CHUNK];
+        let start = end.saturating_sub(CHUNK as u64);
+        let wide = usize::try_from(end - start).unwrap_or(0);
+        self.file.read_exact_at(&mut window[..wide], start)?;
+        let whole = memrchr(b'\n', &window[..wide]).map_or(0, |at| at as u64 + 1);
+        // A line longer than the window goes whole only when it is the first one.
+        if whole == 0 && start > 0 {
+            return Ok(false);
+        }
+        self.file.set_len(start + whole)?;
+        self.file.seek(SeekFrom::Start(start + whole))?;
+        Ok(true)
+    }
+
     /// Writes `bytes` as they are; for what is not made of lines.
     ///
     /// # Errors
@@ -123,15 +195,26 @@ impl Output {
         self.write(bytes).1
     }
 
+    /// Whether it is a pipe or a socket whose reader has left: a write would fail.
+    pub fn reader_left(&self) -> bool {
+        let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::empty())];
+        matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
+    }
+
     /// Cuts a regular file back to the end of the last line that it took whole, unless somebody else has written
     /// behind that. The position tells: after a write it is where these bytes ended, also with O_APPEND.
     fn cut(&mut self) -> io::Result<()> {
         let begun = std::mem::take(&mut self.begun);
-        if begun == 0 || !self.regular {
+        if begun == 0 {
+            return Ok(());
+        }
+        if !self.regular {
+            self.torn = true;
             return Ok(());
         }
         let end = self.file.stream_position()?;
-        if self.file.metadata()?.len() == end {
+        self.torn = self.file.metadata()?.len() != end;
+        if !self.torn {
             let whole = end.saturating_sub(begun);
             self.file.set_len(whole)?;
             self.file.seek(SeekFrom::Start(whole))?;
@@ -226,6 +309,59 @@ mod tests {
         });
         assert!(result.is_err());
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwotheirs\n");
+        output.lines(b"three\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwotheirs\n\nthree\n");
+    }
+
+    #[test]
+    fn the_last_line_finds_room_where_lines_can_be_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let mut output = Output::open(&path, Existing::Refused).unwrap();
+        output.lines(b"one\ntwo\nthree\n").unwrap();
+        assert!(output.make_room(7).unwrap());
+        output.lines(b"last\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one\nlast\n");
+        assert!(!output.make_room(100).unwrap());
+    }
+
+    #[test]
+    fn a_line_behind_a_torn_one_is_a_line_of_its_own() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut output = Output::of(writer).unwrap();
+        let torn = output.line_in_pieces(|write| {
+            write(b"to")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(torn.is_err());
+        output.lines(b"whole\n").unwrap();
+        drop(output);
+        let mut got = Vec::new();
+        io::Read::read_to_end(&mut reader, &mut got).unwrap();
+        assert_eq!(got, b"to\nwhole\n");
+    }
+
+    #[test]
+    fn a_file_can_be_taken_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let mut output = Output::open_alone(&path, Existing::Refused).unwrap();
+        output.lines(b"mine\n").unwrap();
+        let other = Output::open_alone(&path, Existing::Emptied).unwrap_err();
+        assert_eq!(other.kind(), io::ErrorKind::WouldBlock);
+        drop(output);
+        assert_eq!(fs::read(&path).unwrap(), b"mine\n");
+        Output::open_alone(&path, Existing::Emptied).unwrap();
+    }
+
+    #[test]
+    fn a_reader_that_leaves_is_noticed_without_a_write() {
+        let (reader, writer) = io::pipe().unwrap();
+        let output = Output::of(writer).unwrap();
+        assert!(!output.reader_left());
+        drop(reader);
+        assert!(output.reader_left());
+        assert!(!Output::open(Path::new("/dev/null"), Existing::Refused).unwrap().reader_left());
     }
 
     #[test]

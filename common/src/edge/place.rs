@@ -2,11 +2,13 @@
 
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// How a file will be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,15 @@ pub enum Standing {
 /// # Errors
 /// The error that making it would give: no such folder, a folder in its place, no right to write.
 pub fn look(path: &Path, making: Making) -> io::Result<Standing> {
+    if descriptor(path).is_some() {
+        return fs::metadata(path).map(|_| Standing::Special);
+    }
     let standing = match fs::metadata(path) {
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound && path.as_os_str().as_bytes().ends_with(b"/") =>
+        {
+            return Err(Errno::EISDIR.into());
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // A link that leads nowhere would be followed by nobody who makes files with O_EXCL.
             if fs::symlink_metadata(path).is_ok() {
@@ -68,12 +78,59 @@ fn standing(about: &Metadata) -> Standing {
     }
 }
 
+/// The number of the descriptor of this process that `path` names (`/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`),
+/// through whatever links. To open such a path is to open what stands behind the descriptor anew, at its beginning,
+/// and to replace it would be to replace the link: neither is what its user means.
+pub fn descriptor(path: &Path) -> Option<i32> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let folder = folder(&path);
+        let is_ours = ["/dev/fd", "/proc/self/fd"].iter().any(|fds| same_folder(&folder, Path::new(fds)));
+        if is_ours {
+            return path.file_name()?.to_str()?.parse().ok();
+        }
+        path = folder.join(fs::read_link(&path).ok()?);
+    }
+    None
+}
+
+fn same_folder(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// As many links as Linux itself follows (path_resolution(7)).
+const MOST_LINKS: u32 = 40;
+
+/// Whether `path` is a regular file or leads nowhere yet.
+pub fn is_new_or_regular(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |about| about.is_file())
+}
+
+/// `path`, or the regular file that it is a link to, so that the file is replaced and not the link.
+pub fn behind_links(path: &Path) -> PathBuf {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink());
+    let is_file = descriptor(path).is_none() && fs::metadata(path).is_ok_and(|about| about.is_file());
+    let real = if is_link && is_file { path.canonicalize().ok() } else { None };
+    real.unwrap_or_else(|| path.to_owned())
+}
+
 /// The folder that `path` is in.
 pub fn folder(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     }
+}
+
+/// That a file at `path` can be read, or what stands there. Nothing is opened: a named pipe would wait for its writer.
+///
+/// # Errors
+/// The error that reading it would give.
+pub fn can_be_read(path: &Path) -> io::Result<()> {
+    if fs::metadata(path)?.is_dir() {
+        return Err(Errno::EISDIR.into());
+    }
+    Ok(access(path, AccessFlags::R_OK)?)
 }
 
 /// What makes two spellings of a path the same file.
@@ -88,10 +145,46 @@ pub enum Identity {
 /// The identity of the regular file at `path`, or of the one that would be made there; `None` for anything else,
 /// which can be named twice without harm, and for a path that leads nowhere.
 pub fn identity(path: &Path) -> Option<Identity> {
+    if descriptor(path).is_some() {
+        return None;
+    }
     match fs::metadata(path) {
         Ok(about) => about.is_file().then(|| Identity::File(about.dev(), about.ino())),
         Err(_) => Some(Identity::Place(folder(path).canonicalize().ok()?, path.file_name()?.to_owned())),
     }
+}
+
+/// Identities of many files. Each folder is looked up once.
+#[derive(Debug, Default)]
+pub struct Places {
+    folders: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl Places {
+    /// As [`identity`], also of a file whose folder is still to be made.
+    pub fn identity(&mut self, path: &Path) -> Option<Identity> {
+        if fs::metadata(path).is_ok() {
+            return identity(path);
+        }
+        let folder = folder(path);
+        let full = self.folders.entry(folder).or_insert_with_key(|folder| full(folder)).clone()?;
+        Some(Identity::Place(full, path.file_name()?.to_owned()))
+    }
+}
+
+/// The folder without links and dots, as far as it is there; the rest as it is spelled, without dots.
+fn full(folder: &Path) -> Option<PathBuf> {
+    let there = |at: &&Path| at.as_os_str().is_empty() || at.exists();
+    let at = folder.ancestors().find(there)?;
+    let mut full = if at.as_os_str().is_empty() { Path::new(".") } else { at }.canonicalize().ok()?;
+    for component in folder.strip_prefix(at).ok()?.components() {
+        match component {
+            Component::ParentDir => drop(full.pop()),
+            Component::Normal(name) => full.push(name),
+            _ => {}
+        }
+    }
+    Some(full)
 }
 
 /// Whether `directory` or one above it holds `.git`, as a folder or, in a linked worktree, as a file. This is how
@@ -119,6 +212,7 @@ mod tests {
         assert_eq!(look("link"), Err(io::ErrorKind::NotFound));
         assert_eq!(look("no/new"), Err(io::ErrorKind::NotFound));
         assert_eq!(look(""), Err(io::ErrorKind::IsADirectory));
+        assert_eq!(look("new/"), Err(io::ErrorKind::IsADirectory));
         assert_eq!(super::look(Path::new("/dev/null"), Making::Moved).unwrap(), Standing::Special);
     }
 
@@ -132,6 +226,44 @@ mod tests {
         std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
         assert_eq!(identity(&at("a")), identity(&at("link")));
         assert_eq!(identity(Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn a_file_in_a_folder_that_is_not_there_has_one_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink(folder.path(), at("link")).unwrap();
+        let mut places = Places::default();
+        let mut identity = |name: &str| places.identity(&at(name)).unwrap();
+        let one = identity("new/a");
+        for same in ["new/./a", "new//a", "./new/a", "link/new/a", "new/deep/../a", "other/../new/a"] {
+            assert_eq!(identity(same), one, "{same}");
+        }
+        for other in ["new/b", "a", "new/deep/a"] {
+            assert_ne!(identity(other), one, "{other}");
+        }
+        assert_eq!(places.identity(Path::new("no such/a")), places.identity(Path::new("./no such/a")));
+    }
+
+    #[test]
+    fn a_descriptor_is_seen_through_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/fd/7", &link).unwrap();
+        assert_eq!(descriptor(&link), Some(7));
+        assert_eq!(descriptor(Path::new("/dev/fd/3")), Some(3));
+        assert_eq!(descriptor(Path::new("/dev/null")), None);
+        assert_eq!(descriptor(&folder.path().join("3")), None);
+    }
+
+    #[test]
+    fn a_link_to_a_file_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(behind_links(&link), file.canonicalize().unwrap());
+        assert_eq!(behind_links(&file), file);
     }
 
     #[test]

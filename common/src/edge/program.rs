@@ -1,18 +1,22 @@
 //! Finding a program before it is run, and asking it short questions.
 
+use crate::edge::pump::{self, Stop};
 use crate::edge::worker::Worker;
 use crate::sys::process;
 use nix::sys::signal::Signal;
 use nix::unistd::{AccessFlags, access};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
+use std::io::{self, PipeReader};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much of an answer is kept.
-const ANSWER: u64 = 256 * 1024;
+const ANSWER: usize = 256 * 1024;
+
+/// Where programs are looked for when PATH is not set, as the C library does.
+const USUAL_PATH: &str = "/bin:/usr/bin";
 
 /// Why a program cannot be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +35,7 @@ pub fn find(program: &OsStr) -> Result<PathBuf, Missing> {
     if Path::new(program).components().count() > 1 || program.as_encoded_bytes().contains(&b'/') {
         return check(PathBuf::from(program));
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let mut missing = Missing::NotFound;
     for folder in std::env::split_paths(&path) {
         match check(folder.join(program)) {
@@ -60,13 +64,13 @@ pub struct Answer {
     pub text: String,
 }
 
-/// A question that is being asked: a program running with no input, in a process group of its own.
+/// A question that is being asked: a program running with no input, in a session of its own.
 #[derive(Debug)]
 pub struct Question {
     pid: i32,
     /// The program until it is buried; from then on its number may be another's.
     child: Mutex<Option<Child>>,
-    output: Mutex<Option<(ChildStdout, ChildStderr)>>,
+    output: Mutex<Option<[OwnedFd; 2]>>,
 }
 
 impl Question {
@@ -76,34 +80,40 @@ impl Question {
     /// When it cannot be started.
     pub fn ask(program: &Path, args: &[&str], removed_variables: &[OsString]) -> io::Result<Question> {
         let mut command = Command::new(program);
-        command
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for name in removed_variables {
             command.env_remove(name);
         }
+        process::in_own_session(&mut command);
         let mut child = command.spawn()?;
         let output = child.stdout.take().zip(child.stderr.take());
+        let output = output.map(|(out, err)| [out.into(), err.into()]);
         let pid = child.id().cast_signed();
         Ok(Question { pid, child: Mutex::new(Some(child)), output: Mutex::new(output) })
     }
 
-    /// Waits for the answer; to be called once.
+    /// Waits for the answer: until the program has ended, whoever still holds its pipes open. To be called once.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn answer(&self) -> io::Result<Answer> {
-        let Some((out, err)) = lock(&self.output).take() else { return Err(io::ErrorKind::NotFound.into()) };
-        let rest = Worker::hire()?.run(move || read(err));
-        let mut bytes = read(out)?;
-        bytes.extend(rest.recv().unwrap_or_else(|_| Err(io::Error::other("the reader died")))?);
+        let Some(pipes) = lock(&self.output).take() else { return Err(io::ErrorKind::NotFound.into()) };
+        let stop = Stop::new()?;
+        let mut parts = Vec::new();
+        for pipe in pipes {
+            let listener = stop.listener()?;
+            parts.push(Worker::hire()?.run(move || read(pipe, &listener)));
+        }
         // Waited for without the lock, so that `end` is never held up.
         let exit = process::wait(self.pid);
+        stop.call();
         if let Some(mut child) = lock(&self.child).take() {
-            child.wait()?;
+            // Whoever started this process may have it ignore CHLD; then the kernel has buried the child.
+            let _ = child.wait();
+        }
+        let mut bytes = Vec::new();
+        for part in parts {
+            bytes.extend(part.recv().unwrap_or_else(|_| Err(io::Error::other("the reader died")))?);
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok(Answer { well: exit == Some(process::Exit::Code(0)), text })
@@ -122,10 +132,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads to the end, keeping the first part: who writes more is not held up.
-fn read(mut pipe: impl Read) -> io::Result<Vec<u8>> {
+/// Reads until the stop, keeping the first part: who writes more is not held up.
+fn read(pipe: OwnedFd, stop: &PipeReader) -> io::Result<Vec<u8>> {
     let mut kept = Vec::new();
-    pipe.by_ref().take(ANSWER).read_to_end(&mut kept)?;
-    io::copy(&mut pipe, &mut io::sink())?;
+    pump::drain(pipe, stop, |chunk| {
+        let room = ANSWER - kept.len();
+        kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    })?;
     Ok(kept)
 }

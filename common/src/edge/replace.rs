@@ -8,11 +8,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Makes `path` a file of mode 0600 that holds `content`: written beside it, then moved there, so that a reader sees
-/// the old file, or none, or all of the new one. A pipe or a device is written as it stands.
+/// the old file, or none, or all of the new one. A link stays one, and what it leads to is replaced. A pipe or a device is written as it stands.
 ///
 /// # Errors
 /// When it cannot be written or moved; nothing is left beside it then.
 pub fn file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let path = &place::behind_links(path);
     if place::look(path, Making::Moved)? == Standing::Special {
         return Output::open(path, Existing::Emptied)?.bytes(content);
     }

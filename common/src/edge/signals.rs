@@ -3,7 +3,7 @@
 use crate::sys::disposition;
 use crossbeam_channel::Sender;
 use nix::sys::signal::SigSet;
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use std::io::{self, PipeReader};
@@ -15,7 +15,7 @@ use std::thread;
 /// Something that a supervised run is told of from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// The user asks for the end with this signal: INT, TERM, HUP or QUIT.
+    /// The user asks for the end with this signal: one of those that would end this process.
     User(i32),
     /// A child process changed its state.
     Child,
@@ -23,10 +23,14 @@ pub enum Notice {
     Halt,
 }
 
-/// Sends a notice for each INT, TERM, QUIT, CHLD, and HUP, from now on; returns when they are being listened for.
+/// Signals that would end this process too, and stay ignored where they are: `nohup` asked for that with HUP. The last
+/// three are nobody's usual way to end a program, but a run must not be left alone by them either.
+const UNLESS_IGNORED: [i32; 4] = [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM];
+
+/// Sends a notice for each INT, TERM, QUIT, CHLD, and each of [`UNLESS_IGNORED`], from now on; returns when they are being listened for.
 ///
 /// A shell starts a background job with INT and QUIT ignored; they are taken all the same, or such a run could not
-/// be cancelled. An ignored HUP stays ignored: `nohup` asked for that. Caught signals are at their default in a
+/// be cancelled. Caught signals are at their default in a
 /// child after exec; ignored ones would stay ignored there, and Codex would not hear the INT it is stopped with.
 /// XFSZ is caught for the same reason, so that a file size limit shows as a failed write and not as a death.
 ///
@@ -35,9 +39,7 @@ pub enum Notice {
 pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
     take_without_effect(SIGXFSZ)?;
     let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT, SIGCHLD];
-    if !disposition::is_ignored(SIGHUP) {
-        wanted.push(SIGHUP);
-    }
+    wanted.extend(UNLESS_IGNORED.into_iter().filter(|signal| !disposition::is_ignored(*signal)));
     let mut signals = Signals::new(wanted)?;
     // A parent may have left some of them blocked.
     SigSet::empty().thread_set_mask()?;

@@ -1,14 +1,22 @@
 //! What is computed from a stream: no I/O, no clock, no threads.
 
 pub mod line;
+pub mod mend;
 pub mod scan;
+pub mod stream;
+
+pub mod number;
 
 pub mod event;
 
 pub mod cause;
 pub mod verdict;
 
+pub mod activity;
 pub mod sentinel;
+pub mod tally;
+
+pub mod usage;
 
 pub mod record;
 pub mod stamp;

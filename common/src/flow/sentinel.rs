@@ -1,8 +1,8 @@
 //! The last line of a progress file: that the run is over, and how.
 
 use super::cause::Cause;
-use super::event::Handoff;
-use super::scan::Scan;
+use super::event::{self, Handoff, Scalar};
+use super::scan::{Found, Scan};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +88,73 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// A sentinel as it is shown to others: what launchers are known to write, as it was read, and nothing else.
+///
+/// A file may come from a launcher that is not ours, and a line that has the type of a sentinel may have anything
+/// beside it. So a string is kept only where it is a word, and unknown keys are not kept at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    completed: bool,
+    /// In the order in which launchers write them.
+    fields: Vec<(&'static str, Field)>,
+}
+
+/// The value of a field of a [`Shown`] sentinel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Field {
+    /// `null`, `true`, `false`, or the digits of a number.
+    Bare(Box<str>),
+    /// A word: ASCII letters, digits, `-`, `_`, `.`, as in every reason and cause of a launcher.
+    Word(Box<str>),
+}
+
+impl Shown {
+    /// Reads it from an object that a scanner of [`super::event`] has scanned, if that is a sentinel.
+    pub fn of(found: Found<'_>) -> Option<Shown> {
+        let completed = Reading::of(Scan::Object(found))?.is_completed();
+        let fields = event::launcher_fields(found).filter_map(|(key, value)| Some((key, Field::of(value)?)));
+        Some(Shown { completed, fields: fields.collect() })
+    }
+
+    /// The one that stands for a sentinel that did not come.
+    pub fn missing() -> Shown {
+        Shown { completed: false, fields: vec![("reason", Field::Word("no-sentinel".into()))] }
+    }
+
+    /// Whether the run completed.
+    pub fn is_completed(&self) -> bool {
+        self.completed
+    }
+
+    /// `reason`, where it is a word.
+    pub fn reason(&self) -> Option<&str> {
+        self.fields.iter().find_map(|(key, value)| match value {
+            Field::Word(word) if *key == "reason" => Some(&**word),
+            _ => None,
+        })
+    }
+
+    /// What it has beside its type, each key with its value.
+    pub fn fields(&self) -> &[(&'static str, Field)] {
+        &self.fields
+    }
+}
+
+impl Field {
+    fn of(value: Scalar<'_>) -> Option<Field> {
+        let is_of_words = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        Some(match value {
+            Scalar::Null => Field::Bare("null".into()),
+            Scalar::Bool(yes) => Field::Bare(yes.to_string().into()),
+            Scalar::Number(digits) => Field::Bare(digits.into()),
+            Scalar::Text(text) if !text.is_empty() && text.chars().all(is_of_words) => {
+                Field::Word(text.into())
+            }
+            Scalar::Text(_) => return None,
+        })
+    }
+}
+
 /// Whether a stream has come to its sentinel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
@@ -118,7 +185,6 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event;
     use super::*;
 
     fn outcome(line: &str, expected: Option<Outcome<'_>>) {
@@ -174,5 +240,34 @@ mod tests {
         for overrun in [&[c, c][..], &[c, f], &[c, "{}"], &[c, "["], &[c, "{}", c]] {
             assert_eq!(after(overrun), Standing::Overrun);
         }
+    }
+
+    #[test]
+    fn a_sentinel_is_shown_as_it_was_read_without_what_may_be_private() {
+        let shown = |line: &str| {
+            let mut scanner = event::outline_scanner();
+            scanner.push(line.as_bytes());
+            let Scan::Object(found) = scanner.finish() else { panic!("{line}") };
+            Shown::of(found)
+        };
+        let word = |text: &str| Field::Word(text.into());
+        let bare = |text: &str| Field::Bare(text.into());
+        let failed = shown(
+            r#"{"message":"x","cause":"killed","elapsed_seconds":1.50,"rc":null,"reason":"error","type":"handoff.failed"}"#,
+        );
+        let failed = failed.expect("a sentinel");
+        assert_eq!(
+            failed.fields(),
+            [
+                ("reason", word("error")),
+                ("rc", bare("null")),
+                ("elapsed_seconds", bare("1.50")),
+                ("cause", word("killed"))
+            ]
+        );
+        assert_eq!((failed.is_completed(), failed.reason()), (false, Some("error")));
+        let odd = shown(r#"{"type":"handoff.completed","reason":"what I said","cause":{"a":1},"rc":[1]}"#);
+        assert_eq!(odd, Some(Shown { completed: true, fields: vec![] }));
+        assert_eq!(shown(r#"{"type":"handoff.started"}"#), None);
     }
 }

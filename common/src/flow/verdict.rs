@@ -31,18 +31,36 @@ pub struct Verdict {
     message: Option<Message>,
     failure: Option<String>,
     output_tokens: Option<u64>,
+    /// Whether the last event is a top-level `error`.
+    is_error_last: bool,
+    /// What the sentinel says, when nothing has begun since.
+    completed: Option<bool>,
 }
 
 impl Verdict {
     /// The verdict on an empty stream.
     pub fn new() -> Verdict {
-        Verdict { turn: Turn::None, message: None, failure: None, output_tokens: None }
+        Verdict {
+            turn: Turn::None,
+            message: None,
+            failure: None,
+            output_tokens: None,
+            is_error_last: false,
+            completed: None,
+        }
     }
 
     /// Takes the next event into account.
     pub fn observe(&mut self, event: &Event<'_>) {
+        if !matches!(event, Event::Blank | Event::NotObject | Event::Malformed | Event::Handoff) {
+            self.is_error_last = matches!(event, Event::Error(_));
+        }
         match event {
-            Event::TurnStarted => self.turn = Turn::Open,
+            Event::ThreadStarted(_) => self.completed = None,
+            Event::TurnStarted => {
+                self.turn = Turn::Open;
+                self.completed = None;
+            }
             Event::TurnCompleted(output_tokens) => {
                 self.turn = Turn::Completed;
                 // A turn that completed has outlived the errors before it.
@@ -55,10 +73,26 @@ impl Verdict {
             }
             Event::Error(Some(message)) => self.failure = Some((*message).to_owned()),
             Event::AgentMessage { text, whole } => {
-                self.message = Some(Message { text: (*text).to_owned(), whole: *whole });
+                // The room of the last one is used again: messages can be long, and there can be many.
+                let mut kept = self.message.take().map_or(String::new(), |last| last.text);
+                kept.clear();
+                kept.push_str(text);
+                self.message = Some(Message { text: kept, whole: *whole });
             }
             _ => {}
         }
+    }
+
+    /// Takes a sentinel into account: of a run that has one, it alone says how it went.
+    pub fn settle(&mut self, completed: bool) {
+        self.completed = Some(completed);
+    }
+
+    /// Whether a failure is the last word: what the sentinel says or, without one, a failed last turn or an `error`
+    /// that nothing came after.
+    pub fn ends_in_failure(&self) -> bool {
+        let failed = self.turn == Turn::Failed || self.is_error_last;
+        self.completed.map_or(failed, |completed| !completed)
     }
 
     /// Where the last turn stands.
@@ -125,6 +159,32 @@ mod tests {
         assert_eq!(after(&[S, E, M, C]).failure(), None);
         assert_eq!(after(&[S, E, F]).failure(), Some("x"));
         assert_eq!(after(&[S, E, Event::TurnFailed(None)]).failure(), Some("Reconnecting... 2/5"));
+    }
+
+    #[test]
+    fn the_last_word_is_that_of_the_sentinel_or_of_the_last_turn_or_an_error() {
+        for (events, fails) in [
+            (&[][..], false),
+            (&[S, M], false),
+            (&[S, M, C], false),
+            (&[S, E, M, C], false),
+            (&[S, E, M], false),
+            (&[S, M, E], true),
+            (&[S, M, E, Event::Blank, Event::Malformed], true),
+            (&[S, M, C, E], true),
+            (&[S, E, F], true),
+            (&[S, M, F, Event::Other], true),
+            (&[S, F, S, M], false),
+        ] {
+            let mut verdict = after(events);
+            assert_eq!(verdict.ends_in_failure(), fails, "{events:?}");
+            for completed in [true, false] {
+                verdict.settle(completed);
+                assert_eq!(verdict.ends_in_failure(), !completed, "{events:?}");
+            }
+            verdict.observe(&S);
+            assert!(!verdict.ends_in_failure());
+        }
     }
 
     #[test]

@@ -41,6 +41,16 @@ pub(crate) fn signal_group(leader: i32, signal: Signal) {
     let _ = killpg(Pid::from_raw(leader), signal);
 }
 
+/// Sends KILL to `child`, which is a child of this process and not buried, so the number is its own.
+pub(crate) fn kill_child(child: i32) {
+    let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGKILL);
+}
+
+/// The session of this process.
+pub(crate) fn session() -> i32 {
+    nix::unistd::getsid(None).map_or(0, Pid::as_raw)
+}
+
 /// Buries one dead child, whichever it is.
 pub(crate) fn reap_any() -> Reaped {
     let mut status = 0;

@@ -3,7 +3,7 @@
 use super::cursor::{About, Change, Cursor, Id, Place, Step};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,8 @@ pub enum Told<'a> {
     Back,
     /// All bytes so far are void; the next ones are a file's first.
     Anew(Change),
+    /// All bytes that it had when it was looked at have been told.
+    Pause,
     /// It is there and cannot be read.
     Unreadable(io::Error),
     /// What is there is not a regular file.
@@ -27,24 +29,38 @@ pub enum Told<'a> {
 pub(super) struct Followed {
     path: PathBuf,
     cursor: Cursor,
+    /// Whether something stood at the path at the last look.
+    is_there: bool,
+    /// Whether the path has been seen to be a link: changes of what it leads to are told of elsewhere.
+    is_link: bool,
 }
 
 impl Followed {
     pub(super) fn new(path: PathBuf) -> Followed {
-        Followed { path, cursor: Cursor::new() }
+        Followed { path, cursor: Cursor::new(), is_there: false, is_link: false }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Sees what has become of the file and tells it to `each`, through `room`, until that breaks off.
+    pub(super) fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    pub(super) fn is_link(&self) -> bool {
+        self.is_link
+    }
+
+    /// Sees what has become of the file and tells it to `each`, through `room`, until that breaks off. `hinted` is
+    /// whether it has probably changed.
     pub(super) fn look(
         &mut self,
+        hinted: bool,
         room: &mut [u8],
         each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        match self.read(room, each) {
+        match self.read(hinted, room, each) {
             Ok(flow) => flow,
             // It is not there, or has just gone (ESTALE, as NFS has it): it may come.
             Err(error)
@@ -55,6 +71,8 @@ impl Followed {
                         | io::ErrorKind::StaleNetworkFileHandle
                 ) =>
             {
+                self.is_there = false;
+                self.see_link();
                 ControlFlow::Continue(())
             }
             Err(error) => each(Told::Unreadable(error)),
@@ -63,19 +81,31 @@ impl Followed {
 
     fn read(
         &mut self,
+        hinted: bool,
         room: &mut [u8],
         each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
-        // Most looks end here, without an open.
-        match about(&fs::metadata(&self.path)?) {
-            None => return Ok(each(Told::Irregular)),
-            Some(now) if self.cursor.is_current(&now) => return Ok(ControlFlow::Continue(())),
-            Some(_) => {}
+        // Most looks without a hint end here, without an open. With one, the open tells as much; a device, which an
+        // open might do something to, is not opened before it was looked at once.
+        if !hinted || !self.is_there {
+            let metadata = fs::metadata(&self.path)?;
+            self.is_there = true;
+            match about(&metadata) {
+                None => return Ok(each(Told::Irregular)),
+                Some(now) if self.cursor.is_current(&now) => return Ok(ControlFlow::Continue(())),
+                Some(_) => {}
+            }
         }
         // Without O_NONBLOCK a FIFO that took the place just now would wait for its writer.
         let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(&self.path)?;
         let Some(now) = about(&file.metadata()?) else { return Ok(each(Told::Irregular)) };
-        let told = match self.cursor.step(&now, |place| stands(&file, place))? {
+        let mut ahead = 0..0;
+        let step = self.cursor.step(&now, |place| {
+            let (stands, behind) = compare(&file, place, now.length, room)?;
+            ahead = behind;
+            Ok::<bool, io::Error>(stands)
+        })?;
+        let told = match step {
             Step::Rest => return Ok(ControlFlow::Continue(())),
             Step::Read => None,
             Step::Back => {
@@ -84,6 +114,9 @@ impl Followed {
             }
             Step::Anew(change) => {
                 self.cursor.begin(now.id);
+                self.see_link();
+                // What was compared is elsewhere in it.
+                ahead = 0..0;
                 change.map(Told::Anew)
             }
         };
@@ -91,6 +124,12 @@ impl Followed {
             && each(told).is_break()
         {
             return Ok(ControlFlow::Break(()));
+        }
+        if !ahead.is_empty() {
+            self.cursor.had(&room[ahead.clone()]);
+            if each(Told::Bytes(&room[ahead])).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
         self.read_up_to(now.length, &file, room, each)
     }
@@ -105,20 +144,21 @@ impl Followed {
         each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         while self.cursor.at() < end {
-            let left = usize::try_from(end - self.cursor.at()).unwrap_or(usize::MAX);
-            let most = left.min(room.len());
-            let count = match file.read_at(&mut room[..most], self.cursor.at()) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
+            let most = most(room.len(), end - self.cursor.at());
+            let count = read_at(file, &mut room[..most], self.cursor.at())?;
+            if count == 0 {
+                break;
+            }
             self.cursor.had(&room[..count]);
             if each(Told::Bytes(&room[..count])).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(each(Told::Pause))
+    }
+
+    fn see_link(&mut self) {
+        self.is_link = self.is_link || fs::symlink_metadata(&self.path).is_ok_and(|about| about.is_symlink());
     }
 }
 
@@ -130,14 +170,26 @@ fn about(metadata: &Metadata) -> Option<About> {
     })
 }
 
-/// Whether the bytes that were read before `place` are still there.
-fn stands(file: &File, place: &Place) -> io::Result<bool> {
+/// Whether the bytes that were read before `place` are still there, and where in `room` those behind it are, which
+/// cost no read of their own.
+fn compare(file: &File, place: &Place, end: u64, room: &mut [u8]) -> io::Result<(bool, Range<usize>)> {
     let last = place.last();
-    let mut now = vec![0; last.len()];
-    match file.read_exact_at(&mut now, place.at - last.len() as u64) {
-        Ok(()) => Ok(now == last),
-        // It has shrunk just now.
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
+    let from = place.at - last.len() as u64;
+    let most = most(room.len(), end.saturating_sub(from));
+    let count = read_at(file, &mut room[..most], from)?;
+    let stands = room[..count].starts_with(last);
+    Ok((stands, if stands { last.len()..count } else { 0..0 }))
+}
+
+fn most(room: usize, left: u64) -> usize {
+    usize::try_from(left).map_or(room, |left| left.min(room))
+}
+
+fn read_at(file: &File, room: &mut [u8], at: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(room, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
     }
 }

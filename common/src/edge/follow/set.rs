@@ -3,7 +3,10 @@
 use super::file::{Followed, Told};
 use super::wake::{Hint, Wake};
 use crate::edge::pump::CHUNK;
+use crate::sys::notice::Bell;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -26,6 +29,9 @@ pub struct Set {
     next_poll: Instant,
     next_net: Instant,
     room: Vec<u8>,
+    /// Those whose path is a link. What is written to the file behind it, a notice of its folder does not tell.
+    links: BTreeSet<usize>,
+    bells: Vec<Bell>,
 }
 
 impl Set {
@@ -35,7 +41,22 @@ impl Set {
         // The watches come first, and the first look after them, so that nothing falls between the two.
         let wake = Wake::new(files.iter().flatten().map(Followed::path));
         let now = Instant::now();
-        Set { files, wake, pace, next_poll: now, next_net: now, room: vec![0; CHUNK] }
+        Set {
+            files,
+            wake,
+            pace,
+            next_poll: now,
+            next_net: now,
+            room: vec![0; CHUNK],
+            links: BTreeSet::new(),
+            bells: Vec::new(),
+        }
+    }
+
+    /// Ends each wait at once when `wish` can be read from, and when the reader of `output` has left.
+    pub fn woken_by(mut self, wish: OwnedFd, output: OwnedFd) -> Set {
+        self.bells = vec![Bell::Readable(wish), Bell::Hung(output)];
+        self
     }
 
     /// Waits until something may have changed, but not beyond `until`, and tells `each` what did, with the index of
@@ -45,32 +66,65 @@ impl Set {
         until: Option<Instant>,
         mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
     ) {
-        for index in self.due(until) {
-            let Some(file) = &mut self.files[index] else { continue };
-            if file.look(&mut self.room, &mut |told| each(index, told)).is_break() {
-                self.wake.forget(index, file.path());
-                self.files[index] = None;
-            }
+        let (files, hinted) = self.due(until);
+        for index in files {
+            self.look_at(index, hinted, &mut each);
         }
     }
 
-    /// Waits, and gives the files to look at.
-    fn due(&mut self, until: Option<Instant>) -> Vec<usize> {
-        let poll = self.wake.deaf().next().map(|_| self.next_poll);
+    /// Tells `each` what has changed in one file, without a wait.
+    pub fn look(&mut self, index: usize, mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>) {
+        self.look_at(index, false, &mut each);
+    }
+
+    fn look_at(
+        &mut self,
+        index: usize,
+        hinted: bool,
+        each: &mut impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
+    ) {
+        let Some(file) = &mut self.files[index] else { return };
+        let flow = file.look(hinted, &mut self.room, &mut |told| each(index, told));
+        if file.is_link() {
+            self.links.insert(index);
+        }
+        if flow.is_break() {
+            self.forget(index);
+        }
+    }
+
+    /// Tells no more of a file.
+    pub fn forget(&mut self, index: usize) {
+        if let Some(file) = self.files[index].take() {
+            self.wake.forget(index, file.path());
+            self.links.remove(&index);
+        }
+    }
+
+    /// Whether anything stood at the path of this file when it was last looked at.
+    pub fn is_there(&self, index: usize) -> bool {
+        self.files[index].as_ref().is_some_and(Followed::is_there)
+    }
+
+    /// Waits, and gives the files to look at, and whether notices alone name them.
+    fn due(&mut self, until: Option<Instant>) -> (Vec<usize>, bool) {
+        let polled = self.wake.deaf().chain(self.links.iter().copied()).next();
+        let poll = polled.map(|_| self.next_poll);
         let next = [poll, until].into_iter().flatten().fold(self.next_net, Instant::min);
-        let hint = self.wake.wait(next.saturating_duration_since(Instant::now()));
+        let hint = self.wake.wait(next.saturating_duration_since(Instant::now()), &self.bells);
         let now = Instant::now();
         if hint == Hint::All || now >= self.next_net {
             self.wake.mend();
             self.next_net = now + self.pace.net;
             self.next_poll = now + self.pace.poll;
-            return (0..self.files.len()).collect();
+            return ((0..self.files.len()).collect(), false);
         }
-        let Hint::Some(mut files) = hint else { return Vec::new() };
-        if now >= self.next_poll {
+        let Hint::Some(mut files) = hint else { return (Vec::new(), false) };
+        let is_poll = now >= self.next_poll;
+        if is_poll {
             self.next_poll = now + self.pace.poll;
-            files.extend(self.wake.deaf());
+            files.extend(self.wake.deaf().chain(self.links.iter().copied()));
         }
-        files
+        (files, !is_poll)
     }
 }

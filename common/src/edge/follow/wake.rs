@@ -1,7 +1,7 @@
 //! When to look: notices of the folders that files are in, or will be in.
 
 use crate::edge::place;
-use crate::sys::notice::{self, Notice, Notices, Wanted, Watch};
+use crate::sys::notice::{self, Bell, Notice, Notices, Wanted, Watch};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
@@ -70,10 +70,10 @@ impl Wake {
         wake
     }
 
-    /// Waits until a file may have changed, but no longer than `most`.
-    pub(super) fn wait(&mut self, most: Duration) -> Hint {
+    /// Waits until a file may have changed or one of `bells` rings, but no longer than `most`.
+    pub(super) fn wait(&mut self, most: Duration, bells: &[Bell]) -> Hint {
         let mut files = Vec::new();
-        for notice in self.notices.wait(most) {
+        for notice in self.notices.wait(most, bells) {
             match notice {
                 Notice::Of(watch, name) => {
                     for folder in self.by_watch.get(&watch).cloned().unwrap_or_default() {

@@ -79,9 +79,13 @@ impl Run<'_> {
             None => {}
             Some(Action::Interrupt) => self.ask(Signal::SIGINT),
             Some(Action::Terminate) => self.ask(Signal::SIGTERM),
-            Some(Action::TerminateLeftovers) => self.end_all(Signal::SIGTERM),
+            Some(Action::TerminateLeftovers) => {
+                self.signal_group(Signal::SIGTERM);
+                self.tree.signal_all(Signal::SIGTERM);
+            }
             Some(Action::Kill) => {
-                self.end_all(Signal::SIGKILL);
+                self.signal_group(Signal::SIGKILL);
+                self.tree.kill_all();
                 self.razed = self.plan.is_looking();
             }
         }
@@ -91,11 +95,6 @@ impl Run<'_> {
     fn ask(&self, signal: Signal) {
         self.signal_group(signal);
         self.signal_group(Signal::SIGCONT);
-    }
-
-    fn end_all(&self, signal: Signal) {
-        self.signal_group(signal);
-        self.tree.signal_all(signal);
     }
 
     fn signal_group(&self, signal: Signal) {

@@ -8,14 +8,17 @@ use crate::sys::descent::{self, Descent, Process};
 use crate::sys::process::{self, Exit, Reaped};
 use nix::sys::signal::Signal;
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How many readings of /proc must find nobody where children that are none of the run's hide the exact answer.
-const READINGS: u32 = 3;
+/// How many looks must find nobody where children that are none of the run's hide the exact answer.
+const LOOKS: u32 = 3;
+
+/// How long one KILL to everything goes after processes that replace themselves meanwhile.
+const BURST: Duration = Duration::from_millis(20);
 
 /// How long [`Tree::raze`] goes on: most processes die of KILL at once, and one that the kernel holds is not waited
 /// for longer than two seconds.
-const RAZE_LOOKS: u32 = 1000;
+const RAZE: Duration = Duration::from_secs(2);
 const RAZE_PAUSE: Duration = Duration::from_millis(2);
 
 /// The processes of one run.
@@ -24,9 +27,24 @@ pub struct Tree {
     descent: &'static dyn Descent,
     /// Whether descendants can be found; else only the program's group is known.
     finds_descendants: bool,
-    /// The children that were there before: a shell that became this program with `exec` may have left some
-    /// (`codex-launch > >(tee log)`), and they are none of the run's.
-    strangers: HashSet<(i32, u64)>,
+    strangers: Strangers,
+}
+
+/// The descendants of this process that are none of the run's: a shell that became this program with `exec` may have
+/// left some (`codex-launch > >(tee log)`).
+#[derive(Debug, Default)]
+struct Strangers {
+    /// Those that were there before the run.
+    before: HashSet<(i32, u64)>,
+    /// The session of this process. Everything that a run starts is in a session of its own and cannot come into
+    /// this one, so whoever is here and was adopted is a stranger's child.
+    session: i32,
+}
+
+impl Strangers {
+    fn has(&self, process: &Process) -> bool {
+        process.session == self.session || self.before.contains(&(process.pid, process.start))
+    }
 }
 
 impl Tree {
@@ -34,12 +52,14 @@ impl Tree {
     pub fn new() -> Tree {
         let descent = descent::here();
         let finds_descendants = descent.adopt_orphans();
-        let me = std::process::id().cast_signed();
-        let strangers = match finds_descendants.then(process::reap_any) {
+        let before = match finds_descendants.then(process::reap_any) {
             None | Some(Reaped::NoChildren) => HashSet::new(),
-            Some(_) => descent.table().iter().filter(|p| p.parent == me).map(|p| (p.pid, p.start)).collect(),
+            Some(_) => {
+                let all = descend(std::process::id().cast_signed(), &descent.table(), &Strangers::default());
+                all.iter().map(|process| (process.pid, process.start)).collect()
+            }
         };
-        Tree { descent, finds_descendants, strangers }
+        Tree { descent, finds_descendants, strangers: Strangers { before, session: process::session() } }
     }
 
     /// Buries the dead, and says how `program` ended if it is among them. Where only the group is known, `program`
@@ -58,16 +78,22 @@ impl Tree {
     }
 
     /// Whether no process of the run is alive. A living descendant hangs, through living or dead parents, on a child
-    /// of this process, so "no children", once the dead are buried, is exact. A reading of /proc is not: it can miss a
-    /// process that starts its successor and ends, over and over. With strangers among the children it has to do,
-    /// several times in a row.
+    /// of this process, so "no children", once the dead are buried, is exact. A reading of all of /proc is not: it
+    /// can miss a process that starts its successor and ends, over and over.
     pub(super) fn is_alone(&self) -> bool {
-        let mut reaped = process::reap_any();
-        while matches!(reaped, Reaped::Child(..)) {
-            reaped = process::reap_any();
+        bury_all() == Reaped::NoChildren
+            || !self.strangers.before.is_empty() && (0..LOOKS).all(|_| self.sees_nobody())
+    }
+
+    /// Whether all children of this process are strangers.
+    fn sees_nobody(&self) -> bool {
+        match self.descent.children() {
+            Some(children) => {
+                let living = children.into_iter().filter_map(|pid| self.descent.process(pid));
+                living.into_iter().all(|child| child.zombie || self.strangers.has(&child))
+            }
+            None => self.descendants().is_empty(),
         }
-        let has_strangers = !self.strangers.is_empty();
-        reaped == Reaped::NoChildren || has_strangers && (0..READINGS).all(|_| self.descendants().is_empty())
     }
 
     /// Sends `signal` to every living process of the run.
@@ -77,13 +103,25 @@ impl Tree {
         }
     }
 
+    /// Sends KILL to every living process of the run, and for a moment to those that come after: a process that
+    /// starts its successor and ends is soon a child of this one, and children can be listed faster than it lives.
+    pub(super) fn kill_all(&self) {
+        self.signal_all(Signal::SIGKILL);
+        if !self.finds_descendants || !self.strangers.before.is_empty() {
+            return;
+        }
+        let start = Instant::now();
+        while bury_all() == Reaped::NoneDead && start.elapsed() < BURST {
+            let Some(children) = self.descent.children() else { return };
+            children.into_iter().for_each(process::kill_child);
+        }
+    }
+
     /// Ends every process that descends from this one, where nothing was launched yet and nothing is to be saved.
     pub fn raze(&self) {
-        for _ in 0..RAZE_LOOKS {
-            if !self.finds_descendants || self.is_alone() {
-                return;
-            }
-            self.signal_all(Signal::SIGKILL);
+        let start = Instant::now();
+        while self.finds_descendants && !self.is_alone() && start.elapsed() < RAZE {
+            self.kill_all();
             std::thread::sleep(RAZE_PAUSE);
         }
     }
@@ -101,6 +139,16 @@ impl Tree {
     }
 }
 
+/// Buries all dead children: what is there afterwards.
+fn bury_all() -> Reaped {
+    loop {
+        match process::reap_any() {
+            Reaped::Child(..) => {}
+            left => return left,
+        }
+    }
+}
+
 impl Default for Tree {
     fn default() -> Tree {
         Tree::new()
@@ -108,7 +156,7 @@ impl Default for Tree {
 }
 
 /// The living descendants of `root` in `table`, leaving out `strangers` and what descends from them.
-fn descend(root: i32, table: &[Process], strangers: &HashSet<(i32, u64)>) -> Vec<Process> {
+fn descend(root: i32, table: &[Process], strangers: &Strangers) -> Vec<Process> {
     let mut children: HashMap<i32, Vec<&Process>> = HashMap::new();
     for process in table {
         children.entry(process.parent).or_default().push(process);
@@ -117,7 +165,7 @@ fn descend(root: i32, table: &[Process], strangers: &HashSet<(i32, u64)>) -> Vec
     let mut parents = vec![root];
     while let Some(parent) = parents.pop() {
         for &child in children.remove(&parent).iter().flatten() {
-            if !strangers.contains(&(child.pid, child.start)) {
+            if !strangers.has(child) {
                 parents.push(child.pid);
                 found.push(*child);
             }
@@ -132,7 +180,13 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> Process {
-        Process { pid, parent, start: 100 + pid.unsigned_abs() as u64, zombie: false }
+        Process { pid, parent, session: 10, start: 100 + u64::from(pid.unsigned_abs()), zombie: false }
+    }
+
+    fn pids(table: &[Process], strangers: &Strangers) -> Vec<i32> {
+        let mut pids: Vec<i32> = descend(10, table, strangers).iter().map(|process| process.pid).collect();
+        pids.sort_unstable();
+        pids
     }
 
     #[test]
@@ -145,20 +199,24 @@ mod tests {
             process(20, 1),
             process(21, 20),
         ];
-        let mut pids: Vec<i32> = descend(10, &table, &HashSet::new()).iter().map(|p| p.pid).collect();
-        pids.sort_unstable();
-        assert_eq!(pids, [11, 12]);
+        assert_eq!(pids(&table, &Strangers::default()), [11, 12]);
     }
 
     #[test]
     fn strangers_and_the_dead_are_left_out_and_the_children_of_the_dead_are_not() {
         let mut table = [process(11, 10), process(12, 11), process(13, 10), process(14, 13)];
         table[2].zombie = true;
-        let strangers = HashSet::from([(11, 111)]);
-        let pids: Vec<i32> = descend(10, &table, &strangers).iter().map(|p| p.pid).collect();
-        assert_eq!(pids, [14]);
+        let before = |start| Strangers { before: HashSet::from([(11, start)]), session: 1 };
+        assert_eq!(pids(&table, &before(111)), [14]);
         // The number alone does not make a stranger: it may have been given to another process since.
-        let reused = HashSet::from([(11, 7)]);
-        assert_eq!(descend(10, &table, &reused).len(), 3);
+        assert_eq!(pids(&table, &before(7)), [11, 12, 14]);
+    }
+
+    #[test]
+    fn who_is_in_our_session_is_no_child_of_the_run() {
+        let mut table = [process(11, 10), process(12, 10)];
+        table[0].session = 9;
+        let strangers = Strangers { before: HashSet::new(), session: 9 };
+        assert_eq!(pids(&table, &strangers), [12]);
     }
 }

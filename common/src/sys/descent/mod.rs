@@ -14,17 +14,25 @@ pub(crate) struct Process {
     pub(crate) pid: i32,
     /// Its parent's number.
     pub(crate) parent: i32,
+    /// The session it is in.
+    pub(crate) session: i32,
     /// When it started, in the kernel's own unit. Number and start together name a process for good.
     pub(crate) start: u64,
-    /// Whether it is dead and not yet buried.
+    /// Whether it is dead and not yet buried. A process whose first thread has ended and others have not is alive.
     pub(crate) zombie: bool,
 }
 
 /// What a platform can tell and do.
 pub(crate) trait Descent: Debug + Sync {
     /// Makes this process the one that orphans among its descendants are given to. False when that is not to be had
-    /// here, or when processes cannot be listed; then the other two do nothing.
+    /// here, or when processes cannot be listed; then the others do nothing.
     fn adopt_orphans(&self) -> bool;
+
+    /// The children of this process, where they can be listed at once and without reading every process.
+    fn children(&self) -> Option<Vec<i32>>;
+
+    /// One process, when it is there.
+    fn process(&self, pid: i32) -> Option<Process>;
 
     /// Every process there is. One that ends meanwhile may be missing.
     fn table(&self) -> Vec<Process>;

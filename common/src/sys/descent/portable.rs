@@ -12,6 +12,14 @@ impl Descent for Portable {
         false
     }
 
+    fn children(&self) -> Option<Vec<i32>> {
+        None
+    }
+
+    fn process(&self, _pid: i32) -> Option<Process> {
+        None
+    }
+
     fn table(&self) -> Vec<Process> {
         Vec::new()
     }

@@ -3,12 +3,9 @@
 //! Folders are watched and not files: a file that does not exist yet, is replaced, or is one of ten thousand takes no
 //! watch of its own.
 
-use super::{Notice, Notices, Wanted, Watch};
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
+use super::{Bell, Notice, Notices, Wanted, Watch};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify, InotifyEvent, WatchDescriptor};
 use nix::sys::statfs::statfs;
-use nix::sys::time::TimeSpec;
 use std::collections::HashMap;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -76,12 +73,11 @@ impl Notices for Notifier {
         }
     }
 
-    fn wait(&mut self, most: Duration) -> Vec<Notice> {
-        let mut fds = [PollFd::new(self.inotify.as_fd(), PollFlags::POLLIN)];
-        match ppoll(&mut fds, Some(TimeSpec::from_duration(most)), None) {
-            Ok(0) | Err(Errno::EINTR) => Vec::new(),
-            _ => self.inotify.read_events().unwrap_or_default().into_iter().filter_map(notice).collect(),
+    fn wait(&mut self, most: Duration, bells: &[Bell]) -> Vec<Notice> {
+        if !super::poll(Some(self.inotify.as_fd()), most, bells) {
+            return Vec::new();
         }
+        self.inotify.read_events().unwrap_or_default().into_iter().filter_map(notice).collect()
     }
 }
 

@@ -4,8 +4,10 @@
 mod linux;
 mod portable;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout};
 use std::ffi::OsString;
 use std::fmt::Debug;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
@@ -42,8 +44,37 @@ pub(crate) trait Notices: Debug {
     /// Asks for no more notices of this folder.
     fn forget(&mut self, watch: Watch);
 
-    /// Waits until there are notices, but no longer than `most`, and gives some of them.
-    fn wait(&mut self, most: Duration) -> Vec<Notice>;
+    /// Waits until there are notices, or one of `bells` rings, but no longer than `most`, and gives some of the
+    /// notices.
+    fn wait(&mut self, most: Duration, bells: &[Bell]) -> Vec<Notice>;
+}
+
+/// A descriptor that ends a wait.
+#[derive(Debug)]
+pub(crate) enum Bell {
+    /// When it can be read from.
+    Readable(OwnedFd),
+    /// When the other end has gone.
+    Hung(OwnedFd),
+}
+
+/// Waits until `first`, if there is one, can be read from, or one of `bells` rings, but no longer than `most`. Whether
+/// it was the first, as far as is known.
+fn poll(first: Option<BorrowedFd<'_>>, most: Duration, bells: &[Bell]) -> bool {
+    let first = first.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+    let others = bells.iter().map(|bell| match bell {
+        Bell::Readable(fd) => PollFd::new(fd.as_fd(), PollFlags::POLLIN),
+        // A hang-up is told without being asked for.
+        Bell::Hung(fd) => PollFd::new(fd.as_fd(), PollFlags::empty()),
+    });
+    let mut fds: Vec<PollFd<'_>> = first.into_iter().chain(others).collect();
+    // In whole milliseconds, rounded up: too early would be busy waiting. ppoll(2) is exact, and not everywhere.
+    let millis = most.as_micros().div_ceil(1000);
+    let timeout = i32::try_from(millis).ok().and_then(|millis| PollTimeout::try_from(millis).ok());
+    match nix::poll::poll(&mut fds, timeout.unwrap_or(PollTimeout::MAX)) {
+        Ok(0) | Err(_) => false,
+        Ok(_) => fds[0].any() == Some(true),
+    }
 }
 
 /// What there is on this platform. The variable CODEX_FILTERS_PORTABLE, set to anything, stands for a platform that

@@ -1,6 +1,6 @@
 //! Notices where no facility is used to get them: there are none, and waiting is letting time pass.
 
-use super::{Notice, Notices, Wanted, Watch};
+use super::{Bell, Notice, Notices, Wanted, Watch};
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ impl Notices for Clock {
 
     fn forget(&mut self, _watch: Watch) {}
 
-    fn wait(&mut self, most: Duration) -> Vec<Notice> {
-        std::thread::sleep(most);
+    fn wait(&mut self, most: Duration, bells: &[Bell]) -> Vec<Notice> {
+        super::poll(None, most, bells);
         Vec::new()
     }
 }

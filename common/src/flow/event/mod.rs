@@ -4,10 +4,23 @@
 //! `None`, and what is not a JSON object has its own values. The shapes are those of `codex exec --json` 0.98.0,
 //! 0.156.1 and 0.171.0.
 
+mod inside;
+mod item;
+mod lists;
+mod outline;
+
 use super::scan::{Found, Scan, Scanner, Value, Want};
 
+pub use item::{Item, Kind, Phase, Text};
+pub use lists::{Change, Step, changes, steps, usage};
+pub(super) use outline::launcher_fields;
+pub use outline::{Outline, Scalar};
+
 /// How much of a message is kept: an agent message as long as this is kept whole.
-pub const MESSAGE_CAP: usize = 1 << 20;
+pub const MESSAGE_CAP: usize = 256 << 10;
+
+/// How much of a failure message is kept, in bytes.
+pub const FAILURE_CAP: usize = 4096;
 
 const TYPE: usize = 0;
 const REASON: usize = 1;
@@ -15,27 +28,42 @@ const RC: usize = 2;
 const ELAPSED_SECONDS: usize = 3;
 const OUTPUT_TOKENS: usize = 4;
 const CAUSE: usize = 5;
-const THREAD_ID: usize = 6;
-const MESSAGE: usize = 7;
-const ERROR_MESSAGE: usize = 8;
-const ITEM_TYPE: usize = 9;
-const ITEM_TEXT: usize = 10;
-const USAGE_OUTPUT_TOKENS: usize = 11;
+const ITEM_TYPE: usize = 6;
+const ITEM_STATUS: usize = 7;
+const ITEM_COMMAND: usize = 8;
+const ITEM_SERVER: usize = 9;
+const ITEM_TOOL: usize = 10;
+const THREAD_ID: usize = 11;
+const MESSAGE: usize = 12;
+const ERROR_MESSAGE: usize = 13;
+const ITEM_TEXT: usize = 14;
+const USAGE_OUTPUT_TOKENS: usize = 15;
+const ITEM_ID: usize = 16;
+const ITEM_EXIT_CODE: usize = 17;
+const ITEM_MESSAGE: usize = 18;
 
-/// Those of a launcher's line come first, so that who reads nothing else can have a scanner of their own.
-static WANTS: [Want; 12] = [
+/// Those of a launcher's line come first, then those that tell what an agent does but not what it says, so that who
+/// reads nothing else can have a scanner of their own.
+static WANTS: [Want; 19] = [
     Want { path: &["type"], cap: 64 },
     Want { path: &["reason"], cap: 64 },
     Want { path: &["rc"], cap: 32 },
     Want { path: &["elapsed_seconds"], cap: 32 },
     Want { path: &["output_tokens"], cap: 32 },
     Want { path: &["cause"], cap: 64 },
-    Want { path: &["thread_id"], cap: 1024 },
-    Want { path: &["message"], cap: 4096 },
-    Want { path: &["error", "message"], cap: 4096 },
     Want { path: &["item", "type"], cap: 64 },
+    Want { path: &["item", "status"], cap: 64 },
+    Want { path: &["item", "command"], cap: 4096 },
+    Want { path: &["item", "server"], cap: 256 },
+    Want { path: &["item", "tool"], cap: 256 },
+    Want { path: &["thread_id"], cap: 1024 },
+    Want { path: &["message"], cap: FAILURE_CAP },
+    Want { path: &["error", "message"], cap: FAILURE_CAP },
     Want { path: &["item", "text"], cap: MESSAGE_CAP },
     Want { path: &["usage", "output_tokens"], cap: 32 },
+    Want { path: &["item", "id"], cap: 128 },
+    Want { path: &["item", "exit_code"], cap: 32 },
+    Want { path: &["item", "message"], cap: FAILURE_CAP },
 ];
 
 /// A scanner that keeps what [`Event::of`] and [`Handoff::of`] read.
@@ -48,6 +76,11 @@ pub fn handoff_scanner() -> Scanner {
     Scanner::new(&WANTS[..=CAUSE])
 }
 
+/// A scanner that keeps what [`Handoff::of`] and [`Outline::of`] read, and no text of a message.
+pub fn outline_scanner() -> Scanner {
+    Scanner::new(&WANTS[..=ITEM_TOOL])
+}
+
 /// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
@@ -57,9 +90,9 @@ pub enum Event<'a> {
     TurnStarted,
     /// `turn.completed` with `usage.output_tokens`, the total of the thread so far, where it is a whole number.
     TurnCompleted(Option<u64>),
-    /// `turn.failed` with `error.message`.
+    /// `turn.failed` with `error.message`, up to [`FAILURE_CAP`].
     TurnFailed(Option<&'a str>),
-    /// A top-level `error` with its `message`. Not an ending: a dropped connection that is made again is one too.
+    /// A top-level `error` with its `message`, up to [`FAILURE_CAP`]. Not an ending: a dropped connection that is made again is one too.
     Error(Option<&'a str>),
     /// A completed `agent_message`; `whole` is false when its text is longer than [`MESSAGE_CAP`].
     AgentMessage {
@@ -68,6 +101,8 @@ pub enum Event<'a> {
         /// Whether `text` is all of it.
         whole: bool,
     },
+    /// Any other item of a known type.
+    Item(Item<'a>),
     /// A type that begins with `handoff.`: a launcher's word, never Codex's. [`Handoff`] has what it says.
     Handoff,
     /// Any other JSON object.
@@ -98,15 +133,17 @@ impl<'a> Event<'a> {
             "turn.completed" => Event::TurnCompleted(whole_number(found, USAGE_OUTPUT_TOKENS)),
             "turn.failed" => Event::TurnFailed(text(found, ERROR_MESSAGE)),
             "error" => Event::Error(text(found, MESSAGE)),
-            "item.completed" => Event::of_completed_item(found),
+            "item.completed" if text(found, ITEM_TYPE) == Some("agent_message") => Event::of_message(found),
             handoff if handoff.starts_with("handoff.") => Event::Handoff,
-            _ => Event::Other,
+            item => {
+                Phase::named(item).and_then(|phase| Item::of(phase, found)).map_or(Event::Other, Event::Item)
+            }
         }
     }
 
-    fn of_completed_item(found: Found<'a>) -> Event<'a> {
-        match (text(found, ITEM_TYPE), found.get(ITEM_TEXT)) {
-            (Some("agent_message"), Some(Value::Text { text, whole })) => Event::AgentMessage { text, whole },
+    fn of_message(found: Found<'a>) -> Event<'a> {
+        match found.get(ITEM_TEXT) {
+            Some(Value::Text { text, whole }) => Event::AgentMessage { text, whole },
             _ => Event::Other,
         }
     }

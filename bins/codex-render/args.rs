@@ -1,0 +1,86 @@
+//! What was typed, made into what is needed. No file is opened here.
+
+use crate::NAME;
+use clap::Parser;
+use common::face::args;
+use common::face::exit::{self, Status};
+use std::path::PathBuf;
+
+/// What to do.
+#[derive(Debug)]
+pub struct Config {
+    /// What is read.
+    pub source: Source,
+    /// What is printed.
+    pub what: What,
+    /// Whether what was left out is counted.
+    pub verbose: bool,
+}
+
+/// What is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input, to its end.
+    Stdin,
+    /// A file, to its end.
+    File(PathBuf),
+    /// A file that may grow or not be there yet, to its sentinel.
+    Growing(PathBuf),
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Every event, as it arrives.
+    Events,
+    /// The final answer alone.
+    Answer,
+}
+
+/// What a run of `codex exec --json` says, for people: a line or a block of text for each event as it arrives.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, after_help = exit::help())]
+struct Typed {
+    /// Stream or progress file of a run; stdin when not given, or -
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Follow a growing file, which may not be there yet, to its sentinel
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    follow: Option<PathBuf>,
+    /// Print the final answer alone; status 0 when there is one and no failure is the last word, else 1
+    #[arg(long)]
+    answer: bool,
+    /// Say at the end how many lines and events were left out, as not understood
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// Reads the command line.
+pub fn parse() -> Result<Config, Status> {
+    args::parse(NAME).map(Typed::config)
+}
+
+impl Typed {
+    fn config(self) -> Config {
+        Config {
+            source: match (self.follow, self.file) {
+                (Some(path), _) => Source::Growing(path),
+                (None, Some(path)) if path.as_os_str() != "-" => Source::File(path),
+                _ => Source::Stdin,
+            },
+            what: if self.answer { What::Answer } else { What::Events },
+            verbose: self.verbose,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_fit_together() {
+        Typed::command().debug_assert();
+    }
+}

@@ -1,0 +1,198 @@
+//! The stream, read as it comes.
+
+use crate::NAME;
+use crate::args::{Config, Source};
+use common::edge::follow::{Change, Pace, Set, Told};
+use common::edge::input::Input;
+use common::face::exit::Status;
+use common::face::say;
+use common::flow::event::{self, Event};
+use common::flow::mend::Mender;
+use common::flow::sentinel::Reading;
+use common::flow::stream::{Line, Stream};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long is waited for what comes next before something is said that it might change. Codex writes events that
+/// belong together within a fraction of that.
+const PATIENCE: Duration = Duration::from_millis(4);
+
+/// How often a growing file is looked at: soon enough for who watches it, where the kernel tells of no change.
+const PACE: Pace = Pace { poll: Duration::from_millis(50), net: Duration::from_secs(1) };
+
+/// Who hears the events of a stream.
+pub trait Listener {
+    /// An event, and its line.
+    fn event(&mut self, event: Event<'_>, line: Line<'_>);
+
+    /// Those were all events of a chunk. False when nothing more need be read.
+    fn go_on(&mut self) -> bool {
+        true
+    }
+
+    /// Whether the next event matters for what is said of the last one.
+    fn is_curious(&self) -> bool {
+        false
+    }
+
+    /// For now there is no next event.
+    fn pause(&mut self) {}
+}
+
+/// Reads what `config` says, as long as `listener` listens.
+pub fn events(config: &Config, listener: &mut impl Listener) -> Result<(), Status> {
+    let mut ear = Ear { listener, others: 0, unknown: 0, until_sentinel: false, is_done: false };
+    match &config.source {
+        Source::Stdin => read(Input::stdin(), "standard input", &mut ear)?,
+        Source::File(path) => read(Input::open(path), &path.display().to_string(), &mut ear)?,
+        Source::Growing(path) => {
+            ear.until_sentinel = true;
+            follow(path, &mut ear)?;
+        }
+    }
+    if config.verbose {
+        let (others, unknown) = (ear.others, ear.unknown);
+        say::line(
+            NAME,
+            &format!(
+                "left out: lines that are no JSON objects: {others}; events of unknown types: {unknown}"
+            ),
+        );
+    }
+    Ok(())
+}
+
+fn read<L: Listener>(input: io::Result<Input>, name: &str, ear: &mut Ear<'_, L>) -> Result<(), Status> {
+    let failed = |status: Status, error: io::Error| {
+        say::line(NAME, &format!("{name}: read: {}", say::why(&error)));
+        status
+    };
+    let mut input = input.map_err(|error| failed(Status::NO_INPUT, error))?;
+    let mut mended = Mended::new();
+    let mut status = Status::NO_INPUT;
+    loop {
+        // What opens and cannot be read at all, as a folder, is no input either.
+        let chunk = input.read().map_err(|error| failed(status, error))?;
+        if chunk.is_empty() {
+            mended.end(ear);
+            return Ok(());
+        }
+        status = Status::IO;
+        mended.push(chunk, ear);
+        if !ear.listener.go_on() {
+            return Ok(());
+        }
+        if ear.listener.is_curious() && input.pauses_for(PATIENCE).map_err(|error| failed(status, error))? {
+            ear.listener.pause();
+        }
+    }
+}
+
+fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> {
+    let name = path.display();
+    if !path.exists() {
+        say::line(NAME, &format!("{name}: not there yet: waiting for it"));
+    }
+    let mut set = Set::new([path.to_owned()], PACE);
+    let mut mended = Mended::new();
+    loop {
+        let until = ear.listener.is_curious().then(|| Instant::now() + PATIENCE);
+        let mut wrong = None;
+        let mut is_pause = true;
+        set.round(until, |_, told| {
+            is_pause &= matches!(told, Told::Pause);
+            match told {
+                Told::Bytes(chunk) => {
+                    mended.push(chunk, ear);
+                    if !ear.listener.go_on() || ear.is_done {
+                        return ControlFlow::Break(());
+                    }
+                }
+                Told::Back => mended.back(),
+                Told::Pause => {}
+                Told::Anew(change) => {
+                    let what = match change {
+                        Change::Replaced => "another file is there now",
+                        Change::Truncated => "was cut",
+                    };
+                    say::line(NAME, &format!("{name}: {what}: read from its beginning"));
+                    mended = Mended::new();
+                }
+                Told::Unreadable(error) => wrong = Some(say::why(&error)),
+                Told::Irregular => wrong = Some("not a regular file".to_owned()),
+            }
+            ControlFlow::Continue(())
+        });
+        if let Some(why) = wrong {
+            say::line(NAME, &format!("{name}: read: {why}"));
+            return Err(Status::NO_INPUT);
+        }
+        if ear.is_done || !ear.listener.go_on() {
+            return Ok(());
+        }
+        if is_pause {
+            ear.listener.pause();
+        }
+    }
+}
+
+/// A stream whose bytes that are not UTF-8 are replaced.
+struct Mended {
+    mender: Mender,
+    stream: Stream,
+}
+
+impl Mended {
+    fn new() -> Mended {
+        Mended { mender: Mender::new(), stream: Stream::new(event::scanner()) }
+    }
+
+    fn push<L: Listener>(&mut self, chunk: &[u8], ear: &mut Ear<'_, L>) {
+        self.mender.push(chunk, |text| self.stream.push(text.as_bytes(), |line| ear.line(line)));
+    }
+
+    /// Forgets the line that has not come to its end.
+    fn back(&mut self) {
+        self.mender = Mender::new();
+        self.stream.back();
+    }
+
+    fn end<L: Listener>(mut self, ear: &mut Ear<'_, L>) {
+        self.mender.end(|text| self.stream.push(text.as_bytes(), |line| ear.line(line)));
+        self.stream.finish(|line| ear.line(line));
+    }
+}
+
+/// What is between a stream and a listener.
+struct Ear<'a, L> {
+    listener: &'a mut L,
+    /// How many lines were neither objects nor blank.
+    others: u64,
+    /// How many objects were of no known type.
+    unknown: u64,
+    /// Whether nothing after a sentinel is heard.
+    until_sentinel: bool,
+    /// Whether such a sentinel came.
+    is_done: bool,
+}
+
+impl<L: Listener> Ear<'_, L> {
+    fn line(&mut self, line: Line<'_>) {
+        if self.is_done {
+            return;
+        }
+        let event = Event::of(line.scan);
+        match event {
+            Event::NotObject | Event::Malformed => self.others += 1,
+            Event::Other => self.unknown += 1,
+            Event::Handoff => match Reading::of(line.scan) {
+                Some(_) => self.is_done = self.until_sentinel,
+                None => self.unknown += 1,
+            },
+            _ => {}
+        }
+        self.listener.event(event, line);
+    }
+}

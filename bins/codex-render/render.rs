@@ -1,0 +1,166 @@
+//! Each event as a line or a block of text.
+
+use crate::NAME;
+use crate::args::Config;
+use crate::failure::{self, Failures};
+use crate::page::{Look, Page};
+use crate::read::{self, Listener};
+use crate::shown::Shown;
+use common::face::exit::Status;
+use common::face::say;
+use common::flow::event::{self, Change, Event, Item, Kind, Phase, Text};
+use common::flow::stream::Line;
+use common::flow::usage;
+
+/// Prints every event as it arrives.
+pub fn run(config: &Config) -> Result<Status, Status> {
+    let page = Page::new().map_err(|error| say::lost_stdout(NAME, &error))?;
+    let mut renderer =
+        Renderer { page, shown: Shown::default(), plan: String::new(), failures: Failures::default() };
+    let heard = read::events(config, &mut renderer);
+    if heard.is_ok() {
+        renderer.failures.end(&mut renderer.page);
+    }
+    renderer.page.close()?;
+    heard.map(|()| Status::DONE)
+}
+
+/// Puts events on a page.
+struct Renderer {
+    page: Page,
+    shown: Shown,
+    /// The plan as it was shown last.
+    plan: String,
+    failures: Failures,
+}
+
+impl Listener for Renderer {
+    fn event(&mut self, event: Event<'_>, line: Line<'_>) {
+        if !matches!(event, Event::Blank | Event::NotObject | Event::Malformed) {
+            self.failures.event(event, line.scan, &mut self.page);
+        }
+        match event {
+            Event::AgentMessage { text: "", .. } => {}
+            Event::AgentMessage { text, whole } => self.page.text(Text { text, whole }),
+            Event::Item(item) => self.item(item, line),
+            Event::TurnCompleted(_) => self.tokens(line),
+            // The ids and the plan of another process, in a stream that several of them have written.
+            Event::ThreadStarted(_) => {
+                self.shown.clear();
+                self.plan.clear();
+            }
+            _ => {}
+        }
+    }
+
+    fn go_on(&mut self) -> bool {
+        self.page.flush();
+        !self.page.has_failed()
+    }
+
+    fn is_curious(&self) -> bool {
+        self.failures.is_curious()
+    }
+
+    fn pause(&mut self) {
+        self.failures.pause(&mut self.page);
+        self.page.flush();
+    }
+}
+
+impl Renderer {
+    fn item(&mut self, item: Item<'_>, line: Line<'_>) {
+        let is_over = item.phase == Phase::Completed;
+        let is_first = self.shown.is_first(item.id.unwrap_or_default(), is_over);
+        match item.kind {
+            Kind::Reasoning(text) if is_over => self.page.block(Look::Aside, "Thinking: ", text),
+            Kind::Command { command, status, exit_code } => {
+                if is_first {
+                    self.command("Using shell", command);
+                }
+                if is_over && let Some(end) = failed_end(status, exit_code) {
+                    self.command(&end, command);
+                }
+            }
+            Kind::ToolCall { server, tool, .. } if is_first => {
+                let name: Vec<&str> = [server, tool].into_iter().flatten().collect();
+                let name = if name.is_empty() { "a tool".to_owned() } else { name.join("/") };
+                self.page.line(Look::Deed, "Using ", Text::whole(&format!("{name}…")));
+            }
+            Kind::FileChange { status } if is_over => self.files(status, line),
+            Kind::TodoList => self.plan(line),
+            Kind::WebSearch if is_first => self.page.label(Look::Deed, "Searching the web…"),
+            Kind::CollabCall { .. } if is_first => self.page.label(Look::Deed, "Asking an agent…"),
+            Kind::Error(message) if is_over => {
+                self.page.block(Look::Warning, "Warning: ", failure::words(message));
+            }
+            _ => {}
+        }
+    }
+
+    fn command(&mut self, what: &str, command: Option<Text<'_>>) {
+        match command {
+            Some(command) => self.page.line(Look::Deed, &format!("{what} — "), command),
+            None => self.page.label(Look::Deed, what),
+        }
+    }
+
+    /// The files of a change that is over. While it is under way nothing has been edited yet.
+    fn files(&mut self, status: Option<&str>, line: Line<'_>) {
+        let Some(text) = line.text() else {
+            return self.page.label(Look::Deed, "Edited more files than can be shown");
+        };
+        event::changes(text, |Change { path, kind }| {
+            let deed = match (status == Some("failed"), kind) {
+                (false, Some("add")) => "Added ",
+                (false, Some("delete")) => "Deleted ",
+                (false, _) => "Edited ",
+                (true, Some("add")) => "Could not add ",
+                (true, Some("delete")) => "Could not delete ",
+                (true, _) => "Could not edit ",
+            };
+            self.page.line(Look::Deed, deed, path);
+        });
+    }
+
+    /// A plan is told whenever it may have changed, and shown when it has.
+    fn plan(&mut self, line: Line<'_>) {
+        let mut plan = String::new();
+        match line.text() {
+            Some(text) => {
+                let mut number = 0;
+                event::steps(text, |step| {
+                    number += 1;
+                    let end = if step.text.whole { "" } else { "…" };
+                    let mark = if step.completed { " ✓" } else { "" };
+                    plan += &format!(" {number}. {}{end}{mark}", step.text.text);
+                });
+            }
+            None => plan += " more steps than can be shown",
+        }
+        if plan != self.plan {
+            self.page.line(Look::Deed, "Plan:", Text::whole(&plan));
+            self.plan = plan;
+        }
+    }
+
+    /// The total of the thread, as the turn tells it.
+    fn tokens(&mut self, line: Line<'_>) {
+        let (counts, _) = usage::told(line);
+        let told = |name| counts.get(name).map_or("unknown".to_owned(), |count| count.to_string());
+        let cached =
+            counts.get("cached_input_tokens").map_or(String::new(), |count| format!(" (cached {count})"));
+        let text = format!("in {}{cached}, out {}", told("input_tokens"), told("output_tokens"));
+        self.page.line(Look::Aside, "Tokens: ", Text::whole(&text));
+    }
+}
+
+/// How a command ended that did not end well.
+fn failed_end(status: Option<&str>, exit_code: Option<i64>) -> Option<String> {
+    match (status, exit_code) {
+        (_, Some(code)) if code != 0 => Some(format!("Shell failed with status {code}")),
+        (Some("failed"), None) => Some("Shell failed".to_owned()),
+        (Some("declined"), _) => Some("Shell declined".to_owned()),
+        _ => None,
+    }
+}

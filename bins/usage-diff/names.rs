@@ -1,0 +1,24 @@
+//! The names of the files, one after the other: a long list of them is never in memory at once.
+
+use crate::args::{Files, Source};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::ffi::OsStringExt;
+
+/// The sources, in order. In a list a name is a line; blank lines are none.
+///
+/// # Errors
+/// When the list cannot be opened; an element is an error when it cannot be read on.
+pub fn sources(files: Files) -> io::Result<Box<dyn Iterator<Item = io::Result<Source>>>> {
+    Ok(match files {
+        Files::Given(files) => Box::new(files.into_iter().map(Ok)),
+        Files::Listed(Source::Stdin) => Box::new(lines(io::stdin().lock())),
+        Files::Listed(Source::File(path)) => Box::new(lines(BufReader::new(File::open(path)?))),
+    })
+}
+
+fn lines(list: impl BufRead) -> impl Iterator<Item = io::Result<Source>> {
+    let names = list.split(b'\n').filter(|name| name.as_ref().map_or(true, |name| !name.is_empty()));
+    names.map(|name| name.map(|name| Source::named(OsString::from_vec(name).into())))
+}

@@ -1,0 +1,22 @@
+//! `wave-watch`: tells, as JSONL, how a wave of agents is doing and how each of them ended.
+//!
+//! Progress files go in, records come out: who is at work, who has settled and how, and when the wave is over. What
+//! the agents say stays in their files.
+#![forbid(unsafe_code)]
+
+mod args;
+mod listing;
+mod manifest;
+mod reader;
+mod table;
+mod watch;
+mod wave;
+
+use std::process::ExitCode;
+
+/// The name in front of each message.
+const NAME: &str = "wave-watch";
+
+fn main() -> ExitCode {
+    args::parse().map_or_else(|status| status, watch::run).into()
+}

@@ -1,0 +1,206 @@
+//! The watch: files that are followed, signals, time and the wave put together.
+
+use crate::args::{Agent, Config};
+use crate::listing;
+use crate::reader::{Reader, Spare};
+use crate::table::Table;
+use crate::wave::{End, Happening, Wave};
+use crate::{NAME, args::Ui};
+use common::edge::follow::{Pace, Set, Told};
+use common::edge::output::Output;
+use common::edge::signals::Interrupt;
+use common::face::exit::Status;
+use common::face::say::{self, why};
+use common::flow::record::watcher::Fault;
+use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// How much slower than the poll the net under lost notices is. A look at ten thousand files costs 20 ms, so at the
+/// usual poll of a second this is a five-hundredth of a core.
+const NET: u32 = 10;
+
+/// Watches as `config` says.
+pub fn run(mut config: Config) -> Status {
+    let started = Instant::now();
+    let agents = match listing::agents(&mut config) {
+        Ok(agents) => agents,
+        Err(status) => return status,
+    };
+    match Watch::new(started, &config, &agents) {
+        Ok(watch) => watch.run(agents, config.poll),
+        Err(error) => failed("start", &error),
+    }
+}
+
+/// The status of a failure that leaves nothing to go on with, which is said. A reader of stdout that left is none to
+/// speak of: it ends the filter as the signal would, and quietly.
+fn failed(what: &str, error: &io::Error) -> Status {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Status::signal(nix::libc::SIGPIPE);
+    }
+    say::line(NAME, &format!("{what}: {}", why(error)));
+    Status::IO
+}
+
+/// Everything but the files.
+struct Watch {
+    started: Instant,
+    wave: Wave,
+    readers: Vec<Reader>,
+    spare: Spare,
+    interrupt: Interrupt,
+    stdout: Output,
+    /// Records that have not been written yet.
+    out: String,
+    /// Why there is no writing any more.
+    lost: Option<io::Error>,
+    table: Option<Table>,
+}
+
+impl Watch {
+    fn new(started: Instant, config: &Config, agents: &[Agent]) -> io::Result<Watch> {
+        let shows = match config.ui {
+            Ui::Auto => io::stderr().is_terminal() && !io::stdout().is_terminal(),
+            Ui::Always => true,
+            Ui::Never => false,
+        };
+        Ok(Watch {
+            started,
+            wave: Wave::new(agents, config.rules),
+            readers: agents.iter().map(|_| Reader::default()).collect(),
+            spare: Spare::default(),
+            interrupt: Interrupt::new()?,
+            stdout: Output::stdout()?,
+            out: String::new(),
+            lost: None,
+            table: shows.then(Table::new),
+        })
+    }
+
+    fn run(mut self, agents: Vec<Agent>, poll: Duration) -> Status {
+        let bells = self.interrupt.as_fd().try_clone_to_owned();
+        let bells = bells.and_then(|wish| Ok((wish, self.stdout.as_fd().try_clone_to_owned()?)));
+        let (wish, output) = match bells {
+            Ok(bells) => bells,
+            Err(error) => return failed("start", &error),
+        };
+        let pace = Pace { poll, net: poll.saturating_mul(NET) };
+        let mut set = Set::new(agents.into_iter().map(|agent| agent.file), pace).woken_by(wish, output);
+        loop {
+            let until = self.until();
+            set.round(until, |agent, told| self.take(agent, told));
+            self.settle_overdue(&mut set);
+            self.digest(&mut set);
+            if let Some(status) = self.status() {
+                return status;
+            }
+            if let Some(table) = &mut self.table {
+                table.draw_if_due(&self.wave, self.started.elapsed());
+            }
+        }
+    }
+
+    /// When something is to be done, whatever the files do.
+    fn until(&mut self) -> Option<Instant> {
+        let next = self.wave.next();
+        let next = self.table.as_ref().map_or(next, |table| next.min(table.next()));
+        self.started.checked_add(next)
+    }
+
+    /// Takes what is told of the file of `agent`; breaks off when there is nothing more to hear.
+    fn take(&mut self, agent: usize, told: Told<'_>) -> ControlFlow<()> {
+        if self.is_over() {
+            return ControlFlow::Break(());
+        }
+        let now = self.started.elapsed();
+        let (wave, out) = (&mut self.wave, &mut self.out);
+        match told {
+            Told::Bytes(bytes) => {
+                wave.observe(agent, Happening::Life, now, out);
+                self.readers[agent].push(&mut self.spare, bytes, |line| {
+                    wave.observe(agent, Happening::Line(line), now, out);
+                });
+            }
+            Told::Pause => wave.observe(agent, Happening::Pause, now, out),
+            Told::Back => self.readers[agent].back(&mut self.spare, wave.is_at_start(agent)),
+            Told::Anew(_) => wave.observe(agent, Happening::Fault(Fault::Truncated), now, out),
+            Told::Unreadable(_) | Told::Irregular => {
+                wave.observe(agent, Happening::Fault(Fault::Unreadable), now, out);
+            }
+        }
+        self.flush();
+        if self.wave.is_watched(agent) && !self.is_over() {
+            return ControlFlow::Continue(());
+        }
+        self.readers[agent] = Reader::default();
+        ControlFlow::Break(())
+    }
+
+    /// Settles those whose time is up, after a last look.
+    fn settle_overdue(&mut self, set: &mut Set) {
+        while !self.is_over()
+            && let Some(agent) = self.wave.overdue(self.started.elapsed())
+        {
+            set.look(agent, |agent, told| self.take(agent, told));
+            if self.is_over() {
+                return;
+            }
+            self.wave.expire(agent, self.started.elapsed(), &mut self.out);
+            set.forget(agent);
+            self.readers[agent] = Reader::default();
+            self.flush();
+        }
+    }
+
+    /// Tells of those at work, when it is time, after a look at each: a notice may be on its way or lost.
+    fn digest(&mut self, set: &mut Set) {
+        if self.is_over() || !self.wave.is_digest_due(self.started.elapsed()) {
+            return;
+        }
+        for agent in 0..self.readers.len() {
+            set.look(agent, |agent, told| self.take(agent, told));
+        }
+        if !self.is_over() {
+            self.wave.digest(self.started.elapsed(), |agent| set.is_there(agent), &mut self.out);
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.out.is_empty() {
+            return;
+        }
+        if self.lost.is_none() {
+            self.lost = self.stdout.lines(self.out.as_bytes()).err();
+        }
+        self.out.clear();
+    }
+
+    /// Whether nothing that comes now matters.
+    fn is_over(&self) -> bool {
+        self.lost.is_some() || self.wave.end().is_some() || self.interrupt.signal().is_some()
+    }
+
+    /// How it ended, if it has.
+    fn status(&mut self) -> Option<Status> {
+        let status = match (self.wave.end(), self.interrupt.signal()) {
+            (Some(End::Completed), _) => Status::DONE,
+            (Some(End::Failed), _) => Status::NO,
+            (Some(End::Fault(Fault::Unreadable)), _) => Status::NO_INPUT,
+            (Some(End::Fault(_)), _) => Status::DATA,
+            (None, Some(signal)) => {
+                self.wave.cancel(self.started.elapsed(), &mut self.out);
+                self.flush();
+                Status::signal(signal)
+            }
+            (None, None) if self.lost.is_none() && !self.stdout.reader_left() => return None,
+            (None, None) => Status::signal(nix::libc::SIGPIPE),
+        };
+        if let Some(table) = &mut self.table {
+            table.draw(&self.wave, self.started.elapsed());
+        }
+        Some(self.lost.as_ref().map_or(status, |error| failed("standard output: write", error)))
+    }
+}

@@ -1,0 +1,124 @@
+//! What stands in the arrays of an item, and in the usage of a turn: for who has the whole line at hand.
+//!
+//! The scanner's wants do not reach into arrays, nor to keys that are unknown today. These functions read a line
+//! again, and only lines of the few events that have such a thing need it. Their line is one that a scanner has
+//! taken as one JSON object.
+
+use super::super::scan::{Found, Scan, Scanner, Value, Want};
+use super::inside::{at, elements, key_name, members};
+use super::item::{Text, kept};
+use super::text;
+
+/// A file of a `file_change`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change<'a> {
+    /// Its path, up to 4,096 bytes.
+    pub path: Text<'a>,
+    /// `add`, `delete` or `update`, where it is a text.
+    pub kind: Option<&'a str>,
+}
+
+/// A step of a `todo_list`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// What is to be done, up to 1,024 bytes.
+    pub text: Text<'a>,
+    /// Whether it is done.
+    pub completed: bool,
+}
+
+/// Hands each file of the `file_change` on `line` to `each`. One without a path is passed over.
+pub fn changes(line: &str, mut each: impl FnMut(Change<'_>)) {
+    static WANTS: [Want; 2] = [Want { path: &["path"], cap: 4096 }, Want { path: &["kind"], cap: 64 }];
+    objects(line, &["item", "changes"], &WANTS, |found| {
+        if let Some(path) = kept(found, 0) {
+            each(Change { path, kind: text(found, 1) });
+        }
+    });
+}
+
+/// Hands each step of the `todo_list` on `line` to `each`. One without a text is passed over.
+pub fn steps(line: &str, mut each: impl FnMut(Step<'_>)) {
+    static WANTS: [Want; 2] = [Want { path: &["text"], cap: 1024 }, Want { path: &["completed"], cap: 0 }];
+    objects(line, &["item", "items"], &WANTS, |found| {
+        if let Some(text) = kept(found, 0) {
+            each(Step { text, completed: found.get(1) == Some(Value::Bool(true)) });
+        }
+    });
+}
+
+/// Hands each number in the `usage` on `line` to `each`: its name, and its digits as they stand. What is no number is
+/// passed over.
+pub fn usage(line: &str, mut each: impl FnMut(&str, &str)) {
+    let Some(usage) = at(line, &["usage"]) else { return };
+    for (key, value) in members(usage) {
+        if value.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+            && let Some(name) = key_name(key)
+        {
+            each(&name, value);
+        }
+    }
+}
+
+/// Hands what `wants` find in each object of the array at `path` to `each`.
+fn objects(line: &str, path: &[&str], wants: &'static [Want], mut each: impl FnMut(Found<'_>)) {
+    let mut scanner = Scanner::new(wants);
+    for element in at(line, path).into_iter().flat_map(elements) {
+        scanner.push(element.as_bytes());
+        if let Scan::Object(found) = scanner.finish() {
+            each(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes_of(line: &str) -> Vec<(String, Option<String>)> {
+        let mut all = Vec::new();
+        changes(line, |change| all.push((change.path.text.to_owned(), change.kind.map(str::to_owned))));
+        all
+    }
+
+    #[test]
+    fn the_files_of_a_change_are_found() {
+        let line = r#"{"type":"item.completed","item":{"id":"item_0","type":"file_change","changes":[{"path":"/a","kind":"update"},{"kind":"add","path":"\/b \ud83d"},{"path":null},7,{"path":"c","kind":{"x":1}}],"status":"completed"}}"#;
+        let kind = |kind: &str| Some(kind.to_owned());
+        assert_eq!(
+            changes_of(line),
+            [("/a".into(), kind("update")), ("/b \u{fffd}".into(), kind("add")), ("c".into(), None)]
+        );
+        for line in [
+            r#"{"item":{"changes":[]}}"#,
+            r#"{"item":{"changes":null}}"#,
+            r#"{"item":{}}"#,
+            r#"{"item":[]}"#,
+            "{}",
+        ] {
+            assert_eq!(changes_of(line), []);
+        }
+    }
+
+    #[test]
+    fn the_steps_of_a_list_are_found() {
+        let line = r#"{"item":{"type":"todo_list","items":[{"text":"Read","completed":true},{"text":"Edit, \"it\"","completed":false},{"text":"Test"},{"completed":true}]}}"#;
+        let mut all = Vec::new();
+        steps(line, |step| all.push((step.text.text.to_owned(), step.completed)));
+        assert_eq!(all, [("Read".into(), true), ("Edit, \"it\"".into(), false), ("Test".into(), false)]);
+    }
+
+    #[test]
+    fn each_number_of_a_usage_is_found() {
+        let line = r#"{"usage":{"input_tokens":1},"type":"turn.completed","usage":{"input_tokens":18446744073709551616,"cached_input_tokens":null,"output_tokens":1.8e4,"new_\u0061":-1,"x":"7","y":[1],"z":{"n":2},"input_tokens":3}}"#;
+        let mut all = Vec::new();
+        usage(line, |name, digits| all.push((name.to_owned(), digits.to_owned())));
+        let expected = [
+            ("input_tokens", "18446744073709551616"),
+            ("output_tokens", "1.8e4"),
+            ("new_a", "-1"),
+            ("input_tokens", "3"),
+        ];
+        assert_eq!(all, expected.map(|(name, digits)| (name.to_owned(), digits.to_owned())));
+    }
+}

@@ -1,0 +1,5 @@
+//! `usage-diff`, by what it is asked to get right.
+
+mod cases;
+mod many;
+mod streams;
