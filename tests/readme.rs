@@ -36,7 +36,7 @@ fn the_exit_table_is_the_one_in_the_code() {
 }
 
 /// The filters whose options the README lists.
-const FILTERS: [&str; 2] = ["codex-launch", "wave-watch"];
+const FILTERS: [&str; 4] = ["codex-launch", "codex-render", "usage-diff", "wave-watch"];
 
 #[test]
 fn every_option_is_in_the_table_and_every_option_in_the_table_exists() {
@@ -59,6 +59,37 @@ fn the_help_ends_with_the_exit_table() {
         let help = filter(name).arg("--help").run().exits(0).stdout_text();
         assert!(help.trim_end().ends_with(exit::help().trim_end()), "{help}");
     }
+}
+
+/// Runs each line of the shell blocks of a section that begins with one of `commands` at the top of the repository,
+/// and asserts that what comes out is what the text blocks say.
+#[track_caller]
+fn goes_as_written(heading: &str, name: &str, commands: &[&str]) {
+    let blocks = |kind: &str| {
+        let fence = format!("```{kind}\n");
+        let blocks = section(heading).split(&fence).skip(1);
+        blocks.map(|block| block.split("```").next().expect("its end")).collect::<String>()
+    };
+    let script: String = blocks("sh")
+        .lines()
+        .filter(|line| commands.iter().any(|command| line.starts_with(command)))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let bin = binary(name).parent().expect("the folder of the binaries").display();
+    let path = format!("{bin}:{}", std::env::var("PATH").expect("a PATH"));
+    let shell = filter(name).under(&["bash", "-uc", &script]).env("PATH", path);
+    shell.dir(env!("CARGO_MANIFEST_DIR")).run().exits(0).stdout_is(blocks("text"));
+}
+
+#[test]
+fn a_run_is_read_as_it_is_written() {
+    let commands = ["codex-render tests/", "codex-render --answer tests/"];
+    goes_as_written("Reading a run", "codex-render", &commands);
+}
+
+#[test]
+fn a_run_costs_what_is_written() {
+    goes_as_written("What a run cost", "usage-diff", &["cd ", "usage-diff "]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::answer::{self, Answer, Destination};
-use crate::args::Config;
+use crate::args::{Config, Outputs};
 use crate::aside::{Closing, Writer};
 use crate::check::{self, Refusal, refuse};
 use crate::command::{self, Known};
@@ -42,8 +42,26 @@ pub struct Outcome {
 
 /// Runs Codex as `config` says, and tells how it went.
 pub fn run(config: Config) -> Result<Status, Refusal> {
-    let destination = config.outputs.result.clone().map_or(Destination::Stdout, Destination::File);
-    Ok(supervised(config, &destination)?.ending.status())
+    Ok(supervised(config, To::Outputs)?.ending.status())
+}
+
+/// Whom the answer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// The result file, or stdout where none was asked for.
+    Outputs,
+    /// The caller of [`supervised`], who has it in the outcome.
+    Caller,
+}
+
+impl To {
+    fn destination(self, outputs: &Outputs) -> Destination {
+        match (self, &outputs.result) {
+            (To::Caller, _) => Destination::Caller,
+            (To::Outputs, Some(path)) => Destination::File(path.clone()),
+            (To::Outputs, None) => Destination::Stdout,
+        }
+    }
 }
 
 /// Prints what would be run.
@@ -61,12 +79,13 @@ pub fn dry_run(mut config: Config) -> Result<Status, Refusal> {
     Ok(Status::DONE)
 }
 
-/// Runs Codex as `config` says, sends the answer to `destination`, and tells on stderr how it went.
-pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, Refusal> {
+/// Runs Codex as `config` says, delivers the answer, and tells on stderr how it went.
+pub fn supervised(config: Config, to: To) -> Result<Outcome, Refusal> {
     let (notify, notices) = unbounded();
     signals::notify(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
     let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
+    let destination = to.destination(&config.outputs);
     let folder = private_folder()?;
     let last_message = folder.path().join("last-message");
     let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
@@ -103,7 +122,7 @@ pub fn supervised(config: Config, destination: &Destination) -> Result<Outcome, 
         limit: config.time,
     };
     let ending = Ending::of(&facts);
-    End { ending, answer, stream, closing, shown, ended }.deliver(destination, started, &patience)
+    End { ending, answer, stream, closing, shown, ended }.deliver(&destination, started, &patience)
 }
 
 /// A run that is over, and of which nothing has been delivered yet.
@@ -141,6 +160,7 @@ impl End {
                 Err(status) => ending = Ending::given_up(status),
             }
         }
+        patience.renew();
         let ending = ending.unless_lost(&lost);
         let sentinel = ending.sentinel(started.elapsed().as_secs(), stream.verdict.output_tokens());
         let line = record::sentinel(&sentinel);

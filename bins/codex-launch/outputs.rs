@@ -12,7 +12,7 @@ use common::face::say::why;
 use crossbeam_channel::Receiver;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is written while the run lives.
 #[derive(Debug)]
@@ -26,45 +26,60 @@ pub struct Opened {
 }
 
 /// Opens what is written while the run lives, and removes an old answer, so that it cannot pass for this run's. A
-/// refusal leaves nothing that was not there before.
+/// refusal leaves everything as it was: the progress file, which another launch may have, comes first, and goes again
+/// when it was made here and the rest fails.
 pub fn open(outputs: &Outputs, force: bool, notices: &Receiver<Notice>) -> Result<Opened, Refusal> {
-    let is_new = |path: &PathBuf| fs::symlink_metadata(path).is_err();
-    let made = outputs.stderr.as_ref().filter(|path| is_new(path));
-    let opened = open_all(outputs, force, notices);
-    if let (Err(_), Some(path)) = (&opened, made) {
-        // It is empty, and gone it is as it was.
-        let _ = fs::remove_file(path);
-    }
-    opened
+    let new = match &outputs.progress {
+        Some(Progress::File(path)) if fs::symlink_metadata(path).is_err() => Some(path),
+        _ => None,
+    };
+    let progress = open_progress(outputs, force, notices)?;
+    open_rest(outputs, progress, notices).inspect_err(|_| {
+        if let Some(path) = new {
+            let _ = fs::remove_file(path);
+        }
+    })
 }
 
-fn open_all(outputs: &Outputs, force: bool, notices: &Receiver<Notice>) -> Result<Opened, Refusal> {
-    let open = |option: &str, path: &Path, existing: Existing, open| {
-        open_one(path, existing, notices, open)?.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => check::not_empty(path),
-            io::ErrorKind::WouldBlock => {
-                let what = format!("{option} {}", path.display());
-                refuse(Status::NO_INPUT, &what, "another launch is writing it")
-            }
-            _ => refuse_path(option, path, &error),
-        })
-    };
+fn open_progress(
+    outputs: &Outputs,
+    force: bool,
+    notices: &Receiver<Notice>,
+) -> Result<Option<Output>, Refusal> {
+    let existing = if force { Existing::Emptied } else { Existing::Refused };
+    match &outputs.progress {
+        None => Ok(None),
+        Some(Progress::Stdout) => {
+            Output::stdout().map(Some).map_err(|error| refuse(Status::NO_INPUT, "stdout", why(&error)))
+        }
+        Some(Progress::File(path)) => {
+            let opened = open_one(path, existing, notices, Output::open_alone)?;
+            opened.map(Some).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => check::not_empty(path),
+                io::ErrorKind::WouldBlock => {
+                    let what = format!("--progress-file {}", path.display());
+                    refuse(Status::NO_INPUT, &what, "another launch is writing it")
+                }
+                _ => refuse_path("--progress-file", path, &error),
+            })
+        }
+    }
+}
+
+fn open_rest(
+    outputs: &Outputs,
+    progress: Option<Output>,
+    notices: &Receiver<Notice>,
+) -> Result<Opened, Refusal> {
     let (aside, writer) = match &outputs.stderr {
         None => (Aside::new(), None),
         Some(path) => {
-            let file = open("--stderr-file", path, Existing::Emptied, Output::open)?;
+            let file = open_one(path, Existing::Emptied, notices, Output::open)?;
+            let file = file.map_err(|error| refuse_path("--stderr-file", path, &error))?;
             let pair = Aside::with_file(file);
             let (aside, writer) = pair.map_err(|error| refuse(Status::LAUNCHER, "threads", why(&error)))?;
             (aside, Some(writer))
         }
-    };
-    let existing = if force { Existing::Emptied } else { Existing::Refused };
-    let progress = match &outputs.progress {
-        None => None,
-        Some(Progress::Stdout) => {
-            Some(Output::stdout().map_err(|error| refuse(Status::NO_INPUT, "stdout", why(&error)))?)
-        }
-        Some(Progress::File(path)) => Some(open("--progress-file", path, existing, Output::open_alone)?),
     };
     for (option, path) in [("--result-file", &outputs.result), ("--session-file", &outputs.session)] {
         if let Some(path) = path {
@@ -91,7 +106,7 @@ fn open_one(
 
 fn remove_old(path: &Path) -> io::Result<()> {
     match place::look(path, Making::Moved)? {
-        Standing::EmptyFile | Standing::File => fs::remove_file(place::behind_links(path)),
+        Standing::EmptyFile | Standing::File => fs::remove_file(path),
         Standing::Nothing | Standing::Special => Ok(()),
     }
 }

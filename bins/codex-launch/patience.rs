@@ -47,6 +47,12 @@ impl<'a> Patience<'a> {
         Patience { notices, end: Cell::new(end), is_cut: Cell::new(cut.is_some()) }
     }
 
+    /// Whatever was waited for before: what comes now has a last call of its own.
+    pub fn renew(&self) {
+        let (end, status) = self.end.get();
+        self.end.set((end.max(Instant::now() + LAST_CALL), status));
+    }
+
     /// Does `work`, which may have to wait for a reader, and waits for it. The status that the launcher ends with is
     /// the error when the patience ends first.
     pub fn wait<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Status> {

@@ -5,6 +5,7 @@ use crate::args::{Config, Resume};
 use crate::check::{self, Refusal, refuse};
 use crate::probe::{self, Probe};
 use crate::{prompt, resume};
+use common::edge::place;
 use common::edge::program::{Answer, Question};
 use common::edge::signals::Notice;
 use common::edge::worker::Worker;
@@ -38,6 +39,10 @@ pub struct Prepared {
 /// What is wrong is said in the order of the checks, whatever was known first: the prompt, the directory, the
 /// inputs, the outputs, Codex, its sign-in, its options.
 pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config, Prepared), Refusal> {
+    for path in [&mut config.outputs.result, &mut config.outputs.session].into_iter().flatten() {
+        // What a link leads to is removed and made anew; the link stays.
+        *path = place::behind_links(path);
+    }
     check::paths_differ(&config)?;
     let resume = config.resume.clone();
     let thread = unless_cancelled("--resume-from", notices, move || thread(&resume))??;

@@ -1,10 +1,10 @@
 //! Whether Codex is signed in, seen by one small run.
 
-use crate::answer::{Answer, Destination};
+use crate::answer::Answer;
 use crate::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
 use crate::check::{Refusal, refuse};
 use crate::ending::Ending;
-use crate::launch;
+use crate::launch::{self, To};
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::safe;
@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs it and prints how it went: status 0 when an answer came, 69 when Codex is not signed in, else as for a run.
 pub fn run(config: Config) -> Result<Status, Refusal> {
-    let outcome = launch::supervised(small(config), &Destination::Caller)?;
+    let outcome = launch::supervised(small(config), To::Caller)?;
     let status = match &outcome.ending {
         Ending::Failed(failure) if failure.cause == Some(Cause::Auth) => Status::UNAVAILABLE,
         ending => ending.status(),

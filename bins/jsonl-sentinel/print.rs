@@ -3,9 +3,7 @@
 use crate::NAME;
 use common::edge::output::Output;
 use common::face::exit::Status;
-use common::face::safe;
-use common::face::say::{self, why};
-use nix::libc::SIGPIPE;
+use common::face::{safe, say};
 use std::io;
 use std::path::Path;
 
@@ -14,14 +12,9 @@ pub fn stdout() -> Result<Output, Status> {
     Output::stdout().map_err(|error| failed(&error))
 }
 
-/// The status of a failure to write to stdout, which is said. A reader that left is no failure to speak of: it ends
-/// the filter as the signal would, and quietly.
+/// The status of a failure to write to stdout, which is said.
 pub fn failed(error: &io::Error) -> Status {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return Status::signal(SIGPIPE);
-    }
-    say::line(NAME, &format!("standard output: write: {}", why(error)));
-    Status::IO
+    say::lost_stdout(NAME, error)
 }
 
 /// A path within a line.

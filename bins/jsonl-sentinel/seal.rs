@@ -3,7 +3,6 @@
 use crate::{NAME, print};
 use common::edge::intake::Intake;
 use common::edge::output::Output;
-use common::edge::pump::Source;
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -15,7 +14,6 @@ use common::flow::scan::Scanner;
 use common::flow::sentinel::{Reason, Sentinel, Standing};
 use common::flow::verdict::{Turn, Verdict};
 use std::io;
-use std::os::fd::AsFd;
 use std::time::Instant;
 
 /// Seals stdin to stdout.
@@ -25,13 +23,13 @@ pub fn run() -> Status {
         Ok(stdout) => stdout,
         Err(status) => return status,
     };
-    let mut intake = match intake() {
+    let mut intake = match Intake::stdin() {
         Ok(intake) => intake,
         Err(error) => return cannot_read(&error),
     };
     let mut stream = Stream::new(stdout);
     let passed = pass(&mut intake, &mut stream);
-    let signal = intake.source().stop().signal();
+    let signal = intake.signal();
     let elapsed = started.elapsed().as_secs();
     if let Err(status) = passed {
         // The line that did not fit is cut away, so that there may be room for this one. If not, more cannot be said.
@@ -41,11 +39,6 @@ pub fn run() -> Status {
     let sealed = stream.seal(&deserved(&stream.verdict, signal.is_some(), elapsed));
     let status = sealed.unwrap_or_else(|error| print::failed(&error));
     signal.map_or(status, Status::signal)
-}
-
-fn intake() -> io::Result<Intake<Interrupt>> {
-    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-    Ok(Intake::new(Source::new(stdin, Interrupt::new()?)))
 }
 
 /// Passes everything on. The error is the status, and has been said.

@@ -5,13 +5,11 @@ use crate::args::Config;
 use crate::outputs::Outputs;
 use crate::way::Way;
 use common::edge::intake::Intake;
-use common::edge::pump::Source;
-use common::edge::signals::{self, Interrupt};
+use common::edge::signals;
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::flow::sentinel::Standing;
 use std::io;
-use std::os::fd::AsFd;
 
 /// Copies as `config` says.
 pub fn run(config: Config) -> Status {
@@ -19,7 +17,7 @@ pub fn run(config: Config) -> Status {
     // after: until there is input they simply end it.
     let ready = if config.ignore_int { signals::ignore_int() } else { Ok(()) };
     let mut outputs = Outputs::open(&config);
-    let intake = ready.and_then(|()| Interrupt::new()).and_then(intake);
+    let intake = ready.and_then(|()| Intake::stdin());
     let mut intake = match intake {
         Ok(intake) => intake,
         Err(error) => return cannot_read(&error, Status::NO_INPUT),
@@ -41,7 +39,7 @@ pub fn run(config: Config) -> Status {
     }
     way.end(&mut outputs);
     let written = outputs.finish();
-    let interrupted = intake.source().stop().signal().map(Status::signal);
+    let interrupted = intake.signal().map(Status::signal);
     interrupted.or(read.err()).or_else(|| (written != Status::DONE).then_some(written)).unwrap_or_else(|| {
         match way.standing() {
             _ if !config.status => Status::DONE,
@@ -50,11 +48,6 @@ pub fn run(config: Config) -> Status {
             Standing::Open | Standing::Overrun => Status::DATA,
         }
     })
-}
-
-fn intake(interrupt: Interrupt) -> io::Result<Intake<Interrupt>> {
-    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-    Ok(Intake::new(Source::new(stdin, interrupt)))
 }
 
 /// Says so, and gives the status.

@@ -6,7 +6,7 @@ use crate::table::Table;
 use crate::{NAME, words};
 use common::edge::output::Output;
 use common::face::say;
-use common::flow::record;
+use common::flow::record::usage;
 use common::flow::usage::{Basis, Ledger};
 use std::io;
 
@@ -35,7 +35,7 @@ impl Printer {
         match &self.form {
             Form::Records => {
                 let thread = entry.said.thread.as_deref();
-                let record = record::usage_run(entry.file, thread, self.basis, entry.run);
+                let record = usage::run(entry.file, thread, self.basis, entry.run);
                 self.stdout.bytes(record.as_bytes())
             }
             Form::Field(name) => {
@@ -54,9 +54,8 @@ impl Printer {
     pub fn end(mut self, ledger: &Ledger) -> io::Result<()> {
         let text = match &self.form {
             Form::Records => {
-                let threads: String =
-                    ledger.threads().map(|(id, sum)| record::usage_thread(id, sum)).collect();
-                threads + &record::usage_total(self.files, ledger.threads().count(), &ledger.total())
+                let threads: String = ledger.threads().map(|(id, sum)| usage::thread(id, sum)).collect();
+                threads + &usage::total(self.files, ledger.threads().count(), &ledger.total())
             }
             Form::Field(name) => {
                 words::of_field(name, ledger).iter().for_each(|words| say::line(NAME, words));

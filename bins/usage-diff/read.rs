@@ -27,7 +27,7 @@ pub fn account(source: &Source) -> Result<Said, Unread> {
     };
     let mut input = input.map_err(|error| unread(Status::NO_INPUT, error))?;
     let mut account = Account::new();
-    let mut stream = Stream::new(event::scanner());
+    let mut stream = Stream::new(event::milestone_scanner());
     let mut status = Status::NO_INPUT;
     loop {
         // What opens and cannot be read at all, as a folder, is no input either.

@@ -30,17 +30,13 @@ pub fn run(mut config: Config) -> Status {
     };
     match Watch::new(started, &config, &agents) {
         Ok(watch) => watch.run(agents, config.poll),
-        Err(error) => failed("start", &error),
+        Err(error) => no_start(&error),
     }
 }
 
-/// The status of a failure that leaves nothing to go on with, which is said. A reader of stdout that left is none to
-/// speak of: it ends the filter as the signal would, and quietly.
-fn failed(what: &str, error: &io::Error) -> Status {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return Status::signal(nix::libc::SIGPIPE);
-    }
-    say::line(NAME, &format!("{what}: {}", why(error)));
+/// The status of a watch that cannot begin, which is said.
+fn no_start(error: &io::Error) -> Status {
+    say::line(NAME, &format!("start: {}", why(error)));
     Status::IO
 }
 
@@ -84,7 +80,7 @@ impl Watch {
         let bells = bells.and_then(|wish| Ok((wish, self.stdout.as_fd().try_clone_to_owned()?)));
         let (wish, output) = match bells {
             Ok(bells) => bells,
-            Err(error) => return failed("start", &error),
+            Err(error) => return no_start(&error),
         };
         let pace = Pace { poll, net: poll.saturating_mul(NET) };
         let mut set = Set::new(agents.into_iter().map(|agent| agent.file), pace).woken_by(wish, output);
@@ -196,11 +192,11 @@ impl Watch {
                 Status::signal(signal)
             }
             (None, None) if self.lost.is_none() && !self.stdout.reader_left() => return None,
-            (None, None) => Status::signal(nix::libc::SIGPIPE),
+            (None, None) => say::lost_stdout(NAME, &io::ErrorKind::BrokenPipe.into()),
         };
         if let Some(table) = &mut self.table {
             table.draw(&self.wave, self.started.elapsed());
         }
-        Some(self.lost.as_ref().map_or(status, |error| failed("standard output: write", error)))
+        Some(self.lost.as_ref().map_or(status, |error| say::lost_stdout(NAME, error)))
     }
 }

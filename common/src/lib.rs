@@ -4,9 +4,10 @@
 //!         edge                    flow (pure)                      edge / face
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
 //!  │ prompt, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
-//!  │ supervise:     │──►│   verdict ──► cause      │     │──►│ report ► stderr   │
-//!  │   child pipes  │   │   activity, sentinel ◄──┘     │   │ exit status       │
-//!  │ follow: files  │   │   tally                       │   │                   │
+//!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ sift ► fan-out    │
+//!  │ follow: files  │──►│   activity, sentinel ◄──┤     │──►│ report ► stderr   │
+//!  │ supervise:     │   │   tally       usage ◄───┘     │   │ exit status       │
+//!  │   child pipes  │   │   stamp                       │   │                   │
 //!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
 //!         │                 no I/O, no clock, no threads
 //!  ┌──────▼────────┐
@@ -21,7 +22,7 @@
 //! |---|---|---|
 //! | flow | flow files to its left; time as an argument | edge, sys, face, `std::{fs,io,process,thread}`, the clock |
 //! | sys | std, nix | every other band |
-//! | edge | sys, std, nix, signal-hook, crossbeam-channel, tempfile | flow, face |
+//! | edge | sys, std, nix, signal-hook, crossbeam-channel, tempfile, memchr | flow, face |
 //! | face | std, clap | flow, edge |
 //! | bins | flow, edge, face | sys, another bin |
 //! | tests | the binaries, the public items of this crate | internals |

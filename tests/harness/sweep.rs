@@ -86,6 +86,12 @@ pub(crate) fn is_stopped(pid: Pid) -> bool {
     field(pid, "State:").is_some_and(|state| state.starts_with('T'))
 }
 
+/// Whether a process has a handler for a signal.
+pub(crate) fn catches(pid: Pid, signal: Signal) -> bool {
+    let caught = field(pid, "SigCgt:").and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+    caught.is_some_and(|mask| mask >> (signal as i32 - 1) & 1 == 1)
+}
+
 /// The living children of a process.
 pub(crate) fn children(parent: Pid) -> Vec<Process> {
     let parent = parent.to_string();

@@ -12,7 +12,7 @@ use crate::harness::script::Script;
 
 /// Asserts that a launch in `scratch` is refused with `status`.
 #[track_caller]
-fn refused(scratch: &Scratch, status: i32, prepare: impl FnOnce(Filter) -> Filter) -> Ran {
+pub(super) fn refused(scratch: &Scratch, status: i32, prepare: impl FnOnce(Filter) -> Filter) -> Ran {
     refused_over(binary("fake-codex"), scratch, status, prepare)
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod bad_input;
+mod company;
 mod ending;
 mod environment;
 mod files;
@@ -9,6 +10,7 @@ mod floods;
 mod lines;
 mod noise;
 mod options;
+mod places;
 mod portable;
 mod probes;
 mod prompt;
@@ -21,6 +23,7 @@ mod surroundings;
 mod terminal;
 mod tree;
 mod trouble;
+mod unread;
 
 use std::ffi::OsStr;
 use std::time::Duration;

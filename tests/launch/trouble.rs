@@ -54,7 +54,7 @@ fn l19_a_progress_file_at_the_limit_of_file_sizes() {
 }
 
 /// The words that give a command a file system tree of its own, where that is allowed.
-fn own_mounts() -> Option<&'static [&'static str]> {
+pub(super) fn own_mounts() -> Option<&'static [&'static str]> {
     let ways: [&[&str]; 2] = [&["unshare", "--mount"], &["unshare", "--mount", "--map-root-user"]];
     let works = |way: &&[&str]| {
         let mount = ["sh", "-c", "mount -t tmpfs none /mnt"];

@@ -2,6 +2,7 @@
 
 mod failing;
 mod options;
+mod random;
 mod signals;
 
 use crate::harness::filter::{Filter, filter};

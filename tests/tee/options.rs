@@ -28,6 +28,15 @@ fn stdin_goes_to_stdout_and_to_each_file() {
 }
 
 #[test]
+fn an_open_descriptor_is_written_as_it_stands() {
+    let scratch = Scratch::new();
+    let shell = ["sh", "-c", r#"exec 3>f; echo before >&3; exec "$0" "$@""#];
+    tee(&scratch).arg("/dev/fd/3").under(&shell).stdin("{}\n").run().exits(0).stdout_is("{}\n");
+    assert_eq!(scratch.text("f"), "before\n{}\n");
+    tee(&scratch).arg("/dev/stdout").stdin("{}\n").run().exits(0).stdout_is("{}\n{}\n");
+}
+
+#[test]
 fn a_last_line_without_lf_is_passed_as_it_is() {
     let scratch = Scratch::new();
     tee(&scratch).arg("f").stdin("{}\n{\"a\":").run().exits(0).stdout_is("{}\n{\"a\":");

@@ -2,4 +2,5 @@
 
 mod cases;
 mod many;
+mod real_codex;
 mod streams;

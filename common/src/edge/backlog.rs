@@ -1,7 +1,7 @@
 //! An output that may fall behind: what it has not taken yet waits, first in memory, then in a temporary file.
 
 use super::output::Output;
-use super::pump::CHUNK;
+use super::pump::WIDE;
 use super::spool::MEMORY;
 use memchr::memrchr;
 use std::fs::File;
@@ -172,7 +172,7 @@ impl Ring {
     fn take(&mut self, batch: &mut Vec<u8>) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let there = usize::try_from(self.end - self.begin).unwrap_or(usize::MAX);
-        batch.resize(there.min(MEMORY + CHUNK), 0);
+        batch.resize(there.min(MEMORY + WIDE), 0);
         let at = self.begin % self.bound;
         let split = self.before_the_bound(at, batch.len());
         let (first, second) = batch.split_at_mut(split);

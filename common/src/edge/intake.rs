@@ -1,6 +1,7 @@
 //! An input taken in whole lines.
 
-use super::pump::{CHUNK, Source};
+use super::pump::Source;
+use super::signals::Interrupt;
 use super::spool::MEMORY;
 use memchr::memrchr;
 use std::io;
@@ -18,15 +19,26 @@ pub struct Intake<S> {
     is_long: bool,
 }
 
+impl Intake<Interrupt> {
+    /// Takes in standard input as it stands, until its end or the user's wish.
+    ///
+    /// # Errors
+    /// When its descriptor cannot be duplicated, or the signals cannot be taken.
+    pub fn stdin() -> io::Result<Intake<Interrupt>> {
+        let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+        Ok(Intake::new(Source::new(stdin, Interrupt::new()?)))
+    }
+
+    /// The signal by which the user wished the end.
+    pub fn signal(&self) -> Option<i32> {
+        self.source.stop().signal()
+    }
+}
+
 impl<S: AsFd> Intake<S> {
     /// Takes in what `source` reads.
     pub fn new(source: Source<S>) -> Intake<S> {
         Intake { source, buffer: Vec::new(), given: 0, end: 0, is_long: false }
-    }
-
-    /// Where the bytes come from.
-    pub fn source(&self) -> &Source<S> {
-        &self.source
     }
 
     /// The next bytes: all whole lines that there are. A line longer than [`MEMORY`] comes in pieces, and so does
@@ -40,10 +52,11 @@ impl<S: AsFd> Intake<S> {
         self.given = 0;
         loop {
             let fresh = self.end;
-            if self.buffer.len() < fresh + CHUNK {
-                self.buffer.resize(fresh + CHUNK, 0);
+            let room = fresh + self.source.chunk();
+            if self.buffer.len() < room {
+                self.buffer.resize(room, 0);
             }
-            let count = self.source.read(&mut self.buffer[fresh..fresh + CHUNK])?;
+            let count = self.source.read(&mut self.buffer[fresh..room])?;
             self.end += count;
             match memrchr(b'\n', &self.buffer[fresh..self.end]) {
                 Some(at) => {
@@ -69,6 +82,7 @@ impl<S: AsFd> Intake<S> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pump::WIDE;
     use super::*;
     use std::io::Write;
 
@@ -107,9 +121,9 @@ mod tests {
         let line = |length: usize| [vec![b'x'; length], b"\n".to_vec()].concat();
         let all = handed_on(&[b"a\n", &line(MEMORY)]);
         assert_eq!(all.last().map(Vec::len), Some(MEMORY + 1));
-        let all = handed_on(&[&line(MEMORY + CHUNK + 1), b"b\n"]);
+        let all = handed_on(&[&line(MEMORY + WIDE + 1), b"b\n"]);
         assert!(all.len() > 1 && !all[0].ends_with(b"\n"));
-        assert!(all.iter().all(|bytes| bytes.len() <= MEMORY + CHUNK));
-        assert_eq!(all.concat(), [line(MEMORY + CHUNK + 1), b"b\n".to_vec()].concat());
+        assert!(all.iter().all(|bytes| bytes.len() <= MEMORY + WIDE));
+        assert_eq!(all.concat(), [line(MEMORY + WIDE + 1), b"b\n".to_vec()].concat());
     }
 }

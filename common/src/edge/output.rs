@@ -1,7 +1,7 @@
 //! A file, or anything else that can be written, that takes whole lines.
 
 use super::place;
-use super::pump::CHUNK;
+use super::pump::{CHUNK, Traffic};
 use crate::sys::descriptor;
 use memchr::memrchr;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -46,6 +46,7 @@ pub struct Output {
     begun: u64,
     /// Whether it ends in a torn line that could not be cut away; the next line starts with an LF of its own.
     torn: bool,
+    traffic: Traffic,
 }
 
 impl Output {
@@ -97,11 +98,15 @@ impl Output {
         Output::of(file)
     }
 
-    /// Opens `path` as `tee` does: a file is made with the mode that the umask leaves, one that is there is used.
+    /// Opens `path` as `tee` does: a file is made with the mode that the umask leaves, one that is there is used. An
+    /// open descriptor (`/dev/fd/3`) is written as it stands.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn share(path: &Path, at: At) -> io::Result<Output> {
+        if let Some(number) = place::descriptor(path) {
+            return Output::of(descriptor::duplicate(number)?);
+        }
         let mut options = OpenOptions::new();
         match at {
             At::Start => options.write(true).truncate(true),
@@ -125,7 +130,7 @@ impl Output {
     pub fn of(open: impl Into<OwnedFd>) -> io::Result<Output> {
         let file = File::from(open.into());
         let regular = file.metadata()?.is_file();
-        Ok(Output { file, regular, begun: 0, torn: false })
+        Ok(Output { file, regular, begun: 0, torn: false, traffic: Traffic::default() })
     }
 
     /// Writes `lines` in one write where the kernel takes it in one: whole lines, or the next piece of one.
@@ -137,6 +142,7 @@ impl Output {
             self.write(b"\n").1?;
             self.torn = false;
         }
+        self.traffic.note(lines.len(), &self.file);
         let (taken, result) = self.write(lines);
         self.begun = match memrchr(b'\n', &lines[..taken]) {
             Some(at) => (taken - at - 1) as u64,

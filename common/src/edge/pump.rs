@@ -11,6 +11,38 @@ use std::os::fd::{AsFd, OwnedFd};
 /// How much is read at a time: the capacity of a Linux pipe (pipe(7)).
 pub const CHUNK: usize = 64 * 1024;
 
+/// The capacity that a pipe is given through which bulk goes, and how much is read of it at a time then. Measured on
+/// Linux 6.18, `jsonl-tee` into a file and a reader takes a quarter less time with it than with 64 KiB; 1 MiB saves
+/// little more, and a user's pipes together have a limit (pipe-user-pages-soft).
+pub const WIDE: usize = 256 * 1024;
+
+/// After how many full chunks a pipe counts as one that bulk goes through. What an agent prints never fills one.
+const BULK: u32 = 16;
+
+/// Whether bulk goes through a pipe.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    full: u32,
+}
+
+impl Traffic {
+    /// Takes note of a transfer of `bytes`. Makes the pipe larger when that shows that bulk goes through it.
+    pub fn note(&mut self, bytes: usize, pipe: impl AsFd) {
+        // What was read is written up to its last line end: somewhat less.
+        if !self.is_bulk() && bytes >= CHUNK / 2 {
+            self.full += 1;
+            if self.is_bulk() {
+                descriptor::widen(pipe, i32::try_from(WIDE).unwrap_or(i32::MAX));
+            }
+        }
+    }
+
+    /// Whether it was made larger.
+    pub fn is_bulk(&self) -> bool {
+        self.full == BULK
+    }
+}
+
 /// Tells pumps that nothing more is to be waited for.
 #[derive(Debug)]
 pub struct Stop {
@@ -50,17 +82,23 @@ pub struct Source<S> {
     stop: S,
     /// How many of the bytes that were there when the stop was called are still to be read.
     left: Option<usize>,
+    traffic: Traffic,
 }
 
 impl<S: AsFd> Source<S> {
     /// Reads `input` as it stands, blocking or not, until `stop` can be read from.
     pub fn new(input: OwnedFd, stop: S) -> Source<S> {
-        Source { input: File::from(input), stop, left: None }
+        Source { input: File::from(input), stop, left: None, traffic: Traffic::default() }
     }
 
     /// What stops it.
     pub fn stop(&self) -> &S {
         &self.stop
+    }
+
+    /// How much to read at a time.
+    pub fn chunk(&self) -> usize {
+        if self.traffic.is_bulk() { WIDE } else { CHUNK }
     }
 
     /// Whether a stop was called.
@@ -83,6 +121,7 @@ impl<S: AsFd> Source<S> {
             match self.input.read(&mut chunk[..most]) {
                 Ok(count) => {
                     self.left = self.left.map(|left| left - count);
+                    self.traffic.note(count, &self.input);
                     return Ok(count);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -160,5 +199,16 @@ mod tests {
         drain(reader.into(), &listener, |chunk| got.extend_from_slice(chunk)).unwrap();
         assert_eq!(got, b"last words");
         drop(writer);
+    }
+
+    #[test]
+    fn a_pipe_that_bulk_goes_through_is_read_in_larger_chunks() {
+        let (reader, _writer) = io::pipe().unwrap();
+        let (never, _open) = io::pipe().unwrap();
+        let mut source = Source::new(reader.into(), never);
+        (0..100).for_each(|_| source.traffic.note(1000, &source.input));
+        assert_eq!(source.chunk(), CHUNK);
+        (0..BULK).for_each(|_| source.traffic.note(CHUNK, &source.input));
+        assert_eq!(source.chunk(), WIDE);
     }
 }

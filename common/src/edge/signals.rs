@@ -27,7 +27,8 @@ pub enum Notice {
 /// three are nobody's usual way to end a program, but a run must not be left alone by them either.
 const UNLESS_IGNORED: [i32; 4] = [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM];
 
-/// Sends a notice for each INT, TERM, QUIT, CHLD, and each of [`UNLESS_IGNORED`], from now on; returns when they are being listened for.
+/// Sends a notice for each INT, TERM, QUIT, CHLD, and each of `UNLESS_IGNORED`, from now on; returns when they are being
+/// listened for.
 ///
 /// A shell starts a background job with INT and QUIT ignored; they are taken all the same, or such a run could not
 /// be cancelled. Caught signals are at their default in a

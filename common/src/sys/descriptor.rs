@@ -22,3 +22,34 @@ pub(crate) fn readable_bytes(pipe: impl AsFd) -> io::Result<usize> {
     let result = unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &mut bytes) };
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(usize::try_from(bytes).unwrap_or(0)) }
 }
+
+/// Makes a pipe hold `bytes` (F_SETPIPE_SZ, Linux 2.6.35). What is no pipe, holds more already, or may not grow by a
+/// limit stays as it is.
+#[cfg(target_os = "linux")]
+pub(crate) fn widen(pipe: impl AsFd, bytes: i32) {
+    use nix::fcntl::{FcntlArg, fcntl};
+    if fcntl(&pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| size < bytes) {
+        let _ = fcntl(&pipe, FcntlArg::F_SETPIPE_SZ(bytes));
+    }
+}
+
+/// Not available here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn widen(_pipe: impl AsFd, _bytes: i32) {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use nix::fcntl::{FcntlArg, fcntl};
+
+    #[test]
+    fn a_pipe_is_made_larger_and_never_smaller() {
+        let (reader, _writer) = io::pipe().unwrap();
+        let size = || fcntl(&reader, FcntlArg::F_GETPIPE_SZ).unwrap();
+        widen(&reader, 1 << 18);
+        assert_eq!(size(), 1 << 18);
+        widen(&reader, 1 << 17);
+        assert_eq!(size(), 1 << 18);
+        widen(io::stderr(), 1 << 18);
+    }
+}

@@ -17,7 +17,7 @@ pub(super) use outline::launcher_fields;
 pub use outline::{Outline, Scalar};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
-pub const MESSAGE_CAP: usize = 256 << 10;
+pub const MESSAGE_CAP: usize = 1 << 20;
 
 /// How much of a failure message is kept, in bytes.
 pub const FAILURE_CAP: usize = 4096;
@@ -28,12 +28,12 @@ const RC: usize = 2;
 const ELAPSED_SECONDS: usize = 3;
 const OUTPUT_TOKENS: usize = 4;
 const CAUSE: usize = 5;
-const ITEM_TYPE: usize = 6;
-const ITEM_STATUS: usize = 7;
-const ITEM_COMMAND: usize = 8;
-const ITEM_SERVER: usize = 9;
-const ITEM_TOOL: usize = 10;
-const THREAD_ID: usize = 11;
+const THREAD_ID: usize = 6;
+const ITEM_TYPE: usize = 7;
+const ITEM_STATUS: usize = 8;
+const ITEM_COMMAND: usize = 9;
+const ITEM_SERVER: usize = 10;
+const ITEM_TOOL: usize = 11;
 const MESSAGE: usize = 12;
 const ERROR_MESSAGE: usize = 13;
 const ITEM_TEXT: usize = 14;
@@ -42,8 +42,8 @@ const ITEM_ID: usize = 16;
 const ITEM_EXIT_CODE: usize = 17;
 const ITEM_MESSAGE: usize = 18;
 
-/// Those of a launcher's line come first, then those that tell what an agent does but not what it says, so that who
-/// reads nothing else can have a scanner of their own.
+/// Those of a launcher's line come first, then whose run it is, then what an agent does but not what it says, so that
+/// who reads nothing else can have a scanner of their own.
 static WANTS: [Want; 19] = [
     Want { path: &["type"], cap: 64 },
     Want { path: &["reason"], cap: 64 },
@@ -51,12 +51,12 @@ static WANTS: [Want; 19] = [
     Want { path: &["elapsed_seconds"], cap: 32 },
     Want { path: &["output_tokens"], cap: 32 },
     Want { path: &["cause"], cap: 64 },
+    Want { path: &["thread_id"], cap: 1024 },
     Want { path: &["item", "type"], cap: 64 },
     Want { path: &["item", "status"], cap: 64 },
     Want { path: &["item", "command"], cap: 4096 },
     Want { path: &["item", "server"], cap: 256 },
     Want { path: &["item", "tool"], cap: 256 },
-    Want { path: &["thread_id"], cap: 1024 },
     Want { path: &["message"], cap: FAILURE_CAP },
     Want { path: &["error", "message"], cap: FAILURE_CAP },
     Want { path: &["item", "text"], cap: MESSAGE_CAP },
@@ -76,6 +76,11 @@ pub fn handoff_scanner() -> Scanner {
     Scanner::new(&WANTS[..=CAUSE])
 }
 
+/// A scanner that keeps what [`Milestone::of`] and [`Handoff::of`] read, and no more.
+pub fn milestone_scanner() -> Scanner {
+    Scanner::new(&WANTS[..=THREAD_ID])
+}
+
 /// A scanner that keeps what [`Handoff::of`] and [`Outline::of`] read, and no text of a message.
 pub fn outline_scanner() -> Scanner {
     Scanner::new(&WANTS[..=ITEM_TOOL])
@@ -92,7 +97,8 @@ pub enum Event<'a> {
     TurnCompleted(Option<u64>),
     /// `turn.failed` with `error.message`, up to [`FAILURE_CAP`].
     TurnFailed(Option<&'a str>),
-    /// A top-level `error` with its `message`, up to [`FAILURE_CAP`]. Not an ending: a dropped connection that is made again is one too.
+    /// A top-level `error` with its `message`, up to [`FAILURE_CAP`]. Not an ending: a dropped connection that is made
+    /// again is one too.
     Error(Option<&'a str>),
     /// A completed `agent_message`; `whole` is false when its text is longer than [`MESSAGE_CAP`].
     AgentMessage {
@@ -183,6 +189,36 @@ impl<'a> Handoff<'a> {
     }
 }
 
+/// What a line means for the account of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Milestone<'a> {
+    /// `thread.started` with its `thread_id`.
+    ThreadStarted(Option<&'a str>),
+    /// `turn.completed`; [`usage`] has its numbers.
+    TurnCompleted,
+    /// Any other JSON object.
+    Object,
+    /// Nothing but white space.
+    Blank,
+    /// Anything else.
+    NoObject,
+}
+
+impl<'a> Milestone<'a> {
+    /// Reads it from a line that a [`milestone_scanner`] or a [`scanner`] has scanned.
+    pub fn of(scan: Scan<'a>) -> Milestone<'a> {
+        match scan {
+            Scan::Blank => Milestone::Blank,
+            Scan::NotObject | Scan::Malformed => Milestone::NoObject,
+            Scan::Object(found) => match text(found, TYPE) {
+                Some("thread.started") => Milestone::ThreadStarted(text(found, THREAD_ID)),
+                Some("turn.completed") => Milestone::TurnCompleted,
+                _ => Milestone::Object,
+            },
+        }
+    }
+}
+
 fn text<'a>(found: Found<'a>, want: usize) -> Option<&'a str> {
     match found.get(want) {
         Some(Value::Text { text, .. }) => Some(text),
@@ -238,6 +274,24 @@ mod tests {
         check(r#"{"type":null}"#, Event::Other);
         check(r#"{"item":{"type":"handoff.completed"}}"#, Event::Other);
         check("{}", Event::Other);
+    }
+
+    #[test]
+    fn milestones_are_those_of_the_events() {
+        for (line, expected) in [
+            (r#"{"type":"thread.started","thread_id":"t1"}"#, Milestone::ThreadStarted(Some("t1"))),
+            (r#"{"type":"thread.started","thread_id":7}"#, Milestone::ThreadStarted(None)),
+            (r#"{"type":"turn.completed","usage":{}}"#, Milestone::TurnCompleted),
+            (r#"{"item":{"type":"turn.completed"}}"#, Milestone::Object),
+            ("\r", Milestone::Blank),
+            ("[]", Milestone::NoObject),
+            ("{", Milestone::NoObject),
+        ] {
+            for mut scanner in [scanner(), milestone_scanner()] {
+                scanner.push(line.as_bytes());
+                assert_eq!(Milestone::of(scanner.finish()), expected, "{line}");
+            }
+        }
     }
 
     #[test]

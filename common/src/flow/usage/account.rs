@@ -1,6 +1,6 @@
 //! What the stream of one run says about its cost.
 
-use super::super::event::{self, Event};
+use super::super::event::{self, Milestone};
 use super::super::number;
 use super::super::sentinel::{Outcome, Reading};
 use super::super::stream::Line;
@@ -53,23 +53,21 @@ impl Account {
 
     /// Takes the next line into account.
     pub fn observe(&mut self, line: Line<'_>) {
-        let event = Event::of(line.scan);
-        match event {
-            Event::Blank => return,
-            Event::NotObject | Event::Malformed => {
+        match Milestone::of(line.scan) {
+            Milestone::Blank => return,
+            Milestone::NoObject => {
                 self.said.others += 1;
                 return;
             }
-            Event::ThreadStarted(Some(id)) => self.begin(id),
-            Event::TurnCompleted(_) => self.take_usage(line),
-            Event::Handoff => {
+            Milestone::ThreadStarted(Some(id)) => self.begin(id),
+            Milestone::TurnCompleted => self.take_usage(line),
+            Milestone::ThreadStarted(None) | Milestone::Object => {
                 if let Some(Outcome::Completed { output_tokens }) =
                     Reading::of(line.scan).map(|reading| reading.outcome)
                 {
                     self.sealed = output_tokens.or(self.sealed);
                 }
             }
-            _ => {}
         }
         self.said.objects += 1;
     }
@@ -137,7 +135,7 @@ mod tests {
 
     fn said(stream: &str) -> Said {
         let mut account = Account::new();
-        let mut lines = Stream::new(event::scanner());
+        let mut lines = Stream::new(event::milestone_scanner());
         lines.push(stream.as_bytes(), |line| account.observe(line));
         lines.finish(|line| account.observe(line));
         account.close()
@@ -216,7 +214,7 @@ mod tests {
         let many: Vec<String> = (0..70).map(|number| format!("\"f{number}\":1")).collect();
         assert_eq!(said(&turn(&format!("{{{}}}", many.join(",")))).odd, [Odd::TooMany]);
         let mut account = Account::new();
-        let mut stream = Stream::new(event::scanner());
+        let mut stream = Stream::new(event::milestone_scanner());
         stream.push(turn("{\"input_tokens\":1}").trim_end().trim_end_matches('}').as_bytes(), |_| {});
         stream.push(&vec![b' '; LINE_CAP], |_| {});
         stream.push(b"}}\n", |line| account.observe(line));
