@@ -35,18 +35,33 @@ fn the_exit_table_is_the_one_in_the_code() {
     assert_eq!(rows, exit::TABLE);
 }
 
-/// The filters whose options the README lists.
-const FILTERS: [&str; 4] = ["codex-launch", "codex-render", "usage-diff", "wave-watch"];
+/// The filters whose options the README lists, with their jobs where they have several.
+const FILTERS: [&[&str]; 6] = [
+    &["codex-launch"],
+    &["jsonl-tee"],
+    &["jsonl-sentinel", "wait"],
+    &["codex-render"],
+    &["usage-diff"],
+    &["wave-watch"],
+];
+
+fn help(filter_and_job: &[&str]) -> String {
+    filter(filter_and_job[0]).args(&filter_and_job[1..]).arg("--help").run().exits(0).stdout_text()
+}
 
 #[test]
 fn every_option_is_in_the_table_and_every_option_in_the_table_exists() {
-    for name in FILTERS {
-        let help = filter(name).arg("--help").run().exits(0).stdout_text();
-        let listed = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    for words in FILTERS {
+        let help = help(words);
+        // An option's own line; below it stand the values that it takes, each after one dash.
+        let is_option =
+            |line: &&str| line.starts_with("--") || line.starts_with('-') && !line.starts_with("- ");
+        let listed = help.lines().map(str::trim_start).filter(is_option);
         let mut help: BTreeSet<&str> = listed.flat_map(long_options).collect();
-        for word in ["--help", "--version"] {
-            assert!(help.remove(word), "{word}");
-        }
+        assert!(help.remove("--help"));
+        // A job is of its filter's version.
+        assert_eq!(help.remove("--version"), words.len() == 1);
+        let name = words.join(" ");
         let first_cells: Vec<&str> = table(&format!("Options of {name}")).iter().map(|row| row[0]).collect();
         let readme: BTreeSet<&str> = first_cells.iter().flat_map(|cell| long_options(cell)).collect();
         assert_eq!(readme, help, "{name}");
@@ -55,8 +70,8 @@ fn every_option_is_in_the_table_and_every_option_in_the_table_exists() {
 
 #[test]
 fn the_help_ends_with_the_exit_table() {
-    for name in FILTERS {
-        let help = filter(name).arg("--help").run().exits(0).stdout_text();
+    for words in FILTERS {
+        let help = help(words);
         assert!(help.trim_end().ends_with(exit::help().trim_end()), "{help}");
     }
 }
@@ -90,6 +105,27 @@ fn a_run_is_read_as_it_is_written() {
 #[test]
 fn a_run_costs_what_is_written() {
     goes_as_written("What a run cost", "usage-diff", &["cd ", "usage-diff "]);
+}
+
+#[test]
+fn a_pipeline_goes_as_it_is_written() {
+    let scratch = Scratch::git();
+    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    for (name, program) in
+        [("jsonl-tee", "jsonl-tee"), ("jsonl-sentinel", "jsonl-sentinel"), ("codex", "fake-codex")]
+    {
+        symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
+    }
+    let (_, block) = section("In a pipeline").split_once("```sh\n").expect("a block");
+    let (script, rest) = block.split_once("```").expect("its end");
+    let (_, output) = rest.split_once("```text\n").expect("what it prints");
+    let (output, _) = output.split_once("```").expect("its end");
+    let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
+    let under = ["bash", "-euc", script];
+    let ran = filter("jsonl-tee").under(&under).env("PATH", path).dir(scratch.dir()).run();
+    // The stand-in is as fast as no model is, and has its own number of tokens.
+    let without_numbers = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    assert_eq!(without_numbers(&ran.exits(0).stdout_text()), without_numbers(output));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
+use std::time::Duration;
 
 use crate::harness::filter::filter;
 use crate::harness::pipes::{count, feed_line, is_drained, pipe};
@@ -113,7 +114,9 @@ fn s2_a_line_of_a_gibibyte_passes_in_little_memory() {
         let ((input, writer), (reader, output)) = (pipe(), pipe());
         let fed = feed_line(writer, head, GIB, tail, rest.clone());
         let passed = count(reader);
-        let ran = filter(name).args(args).stdin_from(input).stdout_to(output).run();
+        let filter = filter(name).args(args).stdin_from(input).stdout_to(output);
+        // It takes some seconds; a machine may have much else to do.
+        let ran = filter.limit(Duration::from_secs(600)).run();
         ran.exits(status).peak_under_mib(16);
         fed.join().expect("the feeder");
         let (length, last) = passed.join().expect("the reader");

@@ -53,7 +53,8 @@ impl Competitor {
 
     fn race(&mut self, file: &Path) {
         let start = Instant::now();
-        let mut child = self.command(file).stdout(Stdio::null()).spawn().expect("it starts");
+        let mut command = self.command(file);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
         let status = loop {
             // What wait4 tells at the end is the peak before exec, too.
             self.peak_kib = self.peak_kib.max(high_water(child.id()));

@@ -3,7 +3,7 @@
 //! Shapes and key orders are those of the samples under `tests/data`; only the texts are made up. Items have one
 //! `id` each, although web searches have two in reality: a derived serde struct refuses the second.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Numbers that look random and are the same in every run (SplitMix64).
 struct Dice(u64);
@@ -26,68 +26,23 @@ impl Dice {
         of[self.within(0, of.len())]
     }
 
+    fn word<'a>(&mut self, of: &'a str) -> &'a str {
+        let number = self.within(0, of.split(' ').count());
+        of.split(' ').nth(number).expect("it is one of them")
+    }
+
     fn chance(&mut self, percent: usize) -> bool {
         self.within(0, 100) < percent
     }
 }
 
-const WORDS: &[&str] = &[
-    "the",
-    "parser",
-    "reads",
-    "a",
-    "line",
-    "and",
-    "returns",
-    "its",
-    "first",
-    "error",
-    "when",
-    "tests",
-    "fail",
-    "we",
-    "check",
-    "whether",
-    "file",
-    "exists",
-    "before",
-    "writing",
-    "to",
-    "it",
-    "buffer",
-    "is",
-    "flushed",
-    "after",
-    "each",
-    "record",
-    "so",
-    "that",
-    "readers",
-    "see",
-    "progress",
-    "of",
-    "run",
-    "without",
-    "delay",
-    "in",
-    "src/main.rs",
-    "`Scanner`",
-    "on",
-    "Linux",
-    "macOS",
-    "now",
-    "this",
-    "function",
-    "should",
-    "handle",
-    "empty",
-    "input",
-    "as",
-    "well",
-];
+/// Words of the prose.
+const WORDS: &str = "the parser reads a line and returns its first error when tests fail we check whether file exists \
+    before writing to it buffer is flushed after each record so that readers see progress of run without delay in \
+    src/main.rs `Scanner` on Linux macOS now this function should handle empty input as well";
 
-const FOREIGN: &[&str] =
-    &["it’s", "—", "naïve", "café", "“quoted”", "日本語", "проверка", "→", "✓", "🚀", "größer"];
+/// Words beyond ASCII.
+const FOREIGN: &str = "it’s — naïve café “quoted” 日本語 проверка → ✓ 🚀 größer";
 
 const PATHS: &[&str] = &[
     "/home/dev/repo/src/main.rs",
@@ -106,18 +61,20 @@ const COMMANDS: &[&str] = &[
     "/bin/bash -lc 'ls -la'",
 ];
 
-/// About `length` bytes of prose; a fifth of all texts has characters beyond ASCII.
+/// About `length` bytes of prose with a line break every hundred bytes or so; a fifth of all texts has characters
+/// beyond ASCII.
 fn prose(dice: &mut Dice, length: usize) -> String {
     let foreign = dice.chance(20);
     let mut text = String::new();
     while text.len() < length {
-        let word = if foreign && dice.chance(12) { dice.one(FOREIGN) } else { dice.one(WORDS) };
+        let word = if foreign && dice.chance(12) { dice.word(FOREIGN) } else { dice.word(WORDS) };
         text.push_str(word);
-        text.push_str(match dice.within(0, 40) {
-            0..=2 => ".\n",
-            3 => "\n\n- ",
-            4 => ", \"as said\", ",
-            5 | 6 => ", ",
+        text.push_str(match dice.within(0, 60) {
+            0..=3 => ". ",
+            4 => ".\n\n",
+            5 => "\n- ",
+            6 => ", \"as said\", ",
+            7 | 8 => ", ",
             _ => " ",
         });
     }
@@ -164,7 +121,7 @@ const OUTPUTS: [Output; 10] = [
 
 impl Output {
     fn line(self, dice: &mut Dice) -> String {
-        let (path, word, other) = (dice.one(PATHS), dice.one(WORDS), dice.one(WORDS));
+        let (path, word, other) = (dice.one(PATHS), dice.word(WORDS), dice.word(WORDS));
         let (line, number) = (dice.within(1, 900), dice.within(1, 60_000));
         match self {
             Output::Tests => {
@@ -203,131 +160,133 @@ fn outputs(dice: &mut Dice, length: usize) -> String {
     text
 }
 
-/// A member list as JSON in the order given; `json!` would sort the keys.
-fn object(members: &[(&str, Value)]) -> String {
+/// `text` as a JSON string.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// An object with these members, in this order; the values are JSON already.
+fn object(members: &[(&str, &str)]) -> String {
     let members: Vec<_> = members.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
     format!("{{{}}}", members.join(","))
 }
 
-fn event(kind: &str, members: &[(&str, String)]) -> String {
-    let members: String = members.iter().map(|(key, value)| format!(",\"{key}\":{value}")).collect();
-    format!("{{\"type\":\"{kind}\"{members}}}\n")
+/// A line.
+fn event(kind: &str, members: &[(&str, &str)]) -> String {
+    let kind = quoted(kind);
+    format!("{}\n", object(&[&[("type", kind.as_str())], members].concat()))
 }
 
-fn item(kind: &str, number: usize, of: &str, members: &[(&str, Value)]) -> String {
-    let mut all = vec![("id", json!(format!("item_{number}"))), ("type", json!(of))];
-    all.extend_from_slice(members);
-    event(kind, &[("item", object(&all))])
+/// A line about an item.
+fn item(event_kind: &str, number: usize, kind: &str, members: &[(&str, &str)]) -> String {
+    let (id, kind) = (quoted(&format!("item_{number}")), quoted(kind));
+    let item = object(&[&[("id", id.as_str()), ("type", kind.as_str())], members].concat());
+    event(event_kind, &[("item", &item)])
 }
 
 fn thread(dice: &mut Dice) -> String {
-    let id = format!("01a228f1-{:04x}-7921-899c-{:012x}", dice.next() >> 48, dice.next() >> 16);
-    event("thread.started", &[("thread_id", json!(id).to_string())])
+    let id = format!("\"01a228f1-{:04x}-7921-899c-{:012x}\"", dice.next() >> 48, dice.next() >> 16);
+    event("thread.started", &[("thread_id", &id)])
 }
 
 fn usage(dice: &mut Dice) -> String {
     let input = dice.within(1_000, 400_000);
     let usage = object(&[
-        ("input_tokens", json!(input)),
-        ("cached_input_tokens", json!(input / 2)),
-        ("cache_write_input_tokens", json!(0)),
-        ("output_tokens", json!(dice.within(20, 9_000))),
-        ("reasoning_output_tokens", json!(dice.within(0, 4_000))),
+        ("input_tokens", &input.to_string()),
+        ("cached_input_tokens", &(input / 2).to_string()),
+        ("cache_write_input_tokens", "0"),
+        ("output_tokens", &dice.within(20, 9_000).to_string()),
+        ("reasoning_output_tokens", &dice.within(0, 4_000).to_string()),
     ]);
-    event("turn.completed", &[("usage", usage)])
+    event("turn.completed", &[("usage", &usage)])
 }
 
+const STARTED: (&str, &str) = ("item.started", "\"in_progress\"");
+const COMPLETED: (&str, &str) = ("item.completed", "\"completed\"");
+
 /// The lines about one item of a chatty stream.
-fn chat(dice: &mut Dice, number: usize, stream: &mut String) {
+fn chat(dice: &mut Dice, number: usize) -> String {
     let (short, long) = (dice.within(20, 160), dice.within(60, 420));
     match dice.within(0, 20) {
-        0..=3 => {
-            let text = prose(dice, long);
-            stream.push_str(&item("item.completed", number, "agent_message", &[("text", json!(text))]));
-        }
+        0..=3 => item("item.completed", number, "agent_message", &[("text", &quoted(&prose(dice, long)))]),
         4..=7 => {
             let text = format!("**Looking further**\n\n{}", prose(dice, long));
-            stream.push_str(&item("item.completed", number, "reasoning", &[("text", json!(text))]));
+            item("item.completed", number, "reasoning", &[("text", &quoted(&text))])
         }
         8..=12 => {
-            let command = json!(dice.one(COMMANDS));
-            let output = json!(outputs(dice, short));
-            for (kind, output, code, status) in [
-                ("item.started", json!(""), json!(null), "in_progress"),
-                ("item.completed", output, json!(usize::from(dice.chance(10))), "completed"),
-            ] {
+            let command = quoted(dice.one(COMMANDS));
+            let output = quoted(&outputs(dice, short));
+            let code = if dice.chance(10) { "1" } else { "0" };
+            let ends = [(STARTED, "\"\"", "null"), (COMPLETED, output.as_str(), code)];
+            let lines = ends.map(|((kind, status), output, code)| {
                 let members = [
-                    ("command", command.clone()),
+                    ("command", command.as_str()),
                     ("aggregated_output", output),
                     ("exit_code", code),
-                    ("status", json!(status)),
+                    ("status", status),
                 ];
-                stream.push_str(&item(kind, number, "command_execution", &members));
-            }
+                item(kind, number, "command_execution", &members)
+            });
+            lines.concat()
         }
         13 | 14 => {
-            let changes = format!(
-                "[{},{}]",
-                object(&[("path", json!(dice.one(PATHS))), ("kind", json!("update"))]),
-                object(&[("path", json!(dice.one(PATHS))), ("kind", json!("add"))])
-            );
-            for (kind, status) in [("item.started", "in_progress"), ("item.completed", "completed")] {
-                let item = format!(
-                    "{{\"id\":\"item_{number}\",\"type\":\"file_change\",\"changes\":{changes},\"status\":\"{status}\"}}"
-                );
-                stream.push_str(&event(kind, &[("item", item)]));
-            }
+            let change = |path: &str, kind: &str| object(&[("path", &quoted(path)), ("kind", &quoted(kind))]);
+            let changes =
+                format!("[{},{}]", change(dice.one(PATHS), "update"), change(dice.one(PATHS), "add"));
+            let line = |(kind, status)| {
+                item(kind, number, "file_change", &[("changes", changes.as_str()), ("status", status)])
+            };
+            [STARTED, COMPLETED].map(line).concat()
         }
         15 | 16 => {
-            let text = json!(prose(dice, short));
-            for (kind, status) in [("item.started", "in_progress"), ("item.completed", "completed")] {
-                let result = if kind == "item.started" {
-                    json!(null)
-                } else {
-                    json!({"content": [{"text": text, "type": "text"}], "structured_content": null})
-                };
+            let content = object(&[("type", "\"text\""), ("text", &quoted(&prose(dice, short)))]);
+            let result = object(&[("content", &format!("[{content}]")), ("structured_content", "null")]);
+            let line = |((kind, status), result)| {
                 let members = [
-                    ("server", json!("docs")),
-                    ("tool", json!("search")),
-                    ("arguments", json!({"query": "how lines end", "limit": 10})),
+                    ("server", "\"docs\""),
+                    ("tool", "\"search\""),
+                    ("arguments", "{\"query\":\"how lines end\",\"limit\":10}"),
                     ("result", result),
-                    ("error", json!(null)),
-                    ("status", json!(status)),
+                    ("error", "null"),
+                    ("status", status),
                 ];
-                stream.push_str(&item(kind, number, "mcp_tool_call", &members));
-            }
+                item(kind, number, "mcp_tool_call", &members)
+            };
+            [(STARTED, "null"), (COMPLETED, result.as_str())].map(line).concat()
         }
         17 => {
-            let query = json!("rust jsonl scanner");
-            for kind in ["item.started", "item.completed"] {
-                let members =
-                    [("query", query.clone()), ("action", json!({"type": "search", "query": query}))];
-                stream.push_str(&item(kind, number, "web_search", &members));
-            }
+            let query = "\"rust jsonl scanner\"";
+            let action = object(&[("type", "\"search\""), ("query", query)]);
+            let line = |(kind, _)| item(kind, number, "web_search", &[("query", query), ("action", &action)]);
+            [STARTED, COMPLETED].map(line).concat()
         }
         18 => {
-            for (kind, done) in
-                [("item.started", 0), ("item.updated", 1), ("item.updated", 2), ("item.completed", 3)]
-            {
-                let steps = ["Read the code", "Change the scanner", "Run the tests"];
-                let steps: Vec<_> =
-                    (0..3).map(|step| json!({"text": steps[step], "completed": step < done})).collect();
-                stream.push_str(&item(kind, number, "todo_list", &[("items", json!(steps))]));
-            }
+            let updated = ("item.updated", "");
+            let lines =
+                [STARTED, updated, updated, COMPLETED].into_iter().enumerate().map(|(done, (kind, _))| {
+                    let steps = ["Read the code", "Change the scanner", "Run the tests"];
+                    let steps = [0, 1, 2].map(|step| {
+                        let completed = if step < done { "true" } else { "false" };
+                        object(&[("text", &quoted(steps[step])), ("completed", completed)])
+                    });
+                    item(kind, number, "todo_list", &[("items", &format!("[{}]", steps.join(",")))])
+                });
+            lines.collect()
         }
         _ => {
-            let prompt = json!(prose(dice, short));
-            for (kind, status) in [("item.started", "in_progress"), ("item.completed", "completed")] {
+            let prompt = quoted(&prose(dice, short));
+            let line = |(kind, status)| {
                 let members = [
-                    ("tool", json!("spawn_agent")),
-                    ("sender_thread_id", json!("01a228f1-2944-7921-899c-7f134beee573")),
-                    ("receiver_thread_ids", json!([])),
-                    ("prompt", prompt.clone()),
-                    ("agents_states", json!({})),
-                    ("status", json!(status)),
+                    ("tool", "\"spawn_agent\""),
+                    ("sender_thread_id", "\"01a228f1-2944-7921-899c-7f134beee573\""),
+                    ("receiver_thread_ids", "[]"),
+                    ("prompt", &prompt),
+                    ("agents_states", "{}"),
+                    ("status", status),
                 ];
-                stream.push_str(&item(kind, number, "collab_tool_call", &members));
-            }
+                item(kind, number, "collab_tool_call", &members)
+            };
+            [STARTED, COMPLETED].map(line).concat()
         }
     }
 }
@@ -338,20 +297,20 @@ pub(crate) fn chatty(size: usize) -> String {
     let mut stream = String::new();
     while stream.len() < size {
         stream.push_str(&thread(&mut dice));
-        let warning = json!("Model metadata for `model` not found. Defaulting to fallback metadata.");
-        stream.push_str(&item("item.completed", 0, "error", &[("message", warning)]));
-        let mut number = 1;
+        let warning = quoted("Model metadata for `model` not found. Defaulting to fallback metadata.");
+        stream.push_str(&item("item.completed", 0, "error", &[("message", &warning)]));
+        let mut number = 0;
         for _ in 0..dice.within(1, 4) {
             stream.push_str(&event("turn.started", &[]));
             for _ in 0..dice.within(8, 40) {
-                chat(&mut dice, number, &mut stream);
                 number += 1;
+                stream.push_str(&chat(&mut dice, number));
             }
             if dice.chance(10) {
                 let why =
-                    json!("stream disconnected before completion: stream closed before response.completed");
-                stream.push_str(&event("error", &[("message", why.to_string())]));
-                stream.push_str(&event("turn.failed", &[("error", object(&[("message", why)]))]));
+                    quoted("stream disconnected before completion: stream closed before response.completed");
+                stream.push_str(&event("error", &[("message", &why)]));
+                stream.push_str(&event("turn.failed", &[("error", &object(&[("message", &why)]))]));
             } else {
                 stream.push_str(&usage(&mut dice));
             }
@@ -363,8 +322,7 @@ pub(crate) fn chatty(size: usize) -> String {
 /// Runs of commands that print 1 KB to 1 MB each, `size` bytes or a little more.
 pub(crate) fn bulky(size: usize) -> String {
     let mut dice = Dice(2);
-    let mut stream = String::new();
-    stream.push_str(&thread(&mut dice));
+    let mut stream = thread(&mut dice);
     let mut number = 0;
     while stream.len() < size {
         stream.push_str(&event("turn.started", &[]));
@@ -372,11 +330,12 @@ pub(crate) fn bulky(size: usize) -> String {
             // Each power of two between the bounds is as likely as any other.
             let least = 1_000 << dice.within(0, 10);
             let length = dice.within(least, least * 2).min(1_000_000);
+            let (command, output) = (quoted(dice.one(COMMANDS)), quoted(&outputs(&mut dice, length)));
             let members = [
-                ("command", json!(dice.one(COMMANDS))),
-                ("aggregated_output", json!(outputs(&mut dice, length))),
-                ("exit_code", json!(0)),
-                ("status", json!("completed")),
+                ("command", command.as_str()),
+                ("aggregated_output", &output),
+                ("exit_code", "0"),
+                ("status", "\"completed\""),
             ];
             stream.push_str(&item("item.completed", number, "command_execution", &members));
             number += 1;

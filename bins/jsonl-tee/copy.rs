@@ -37,17 +37,23 @@ pub fn run(config: Config) -> Status {
         }
         is_first = false;
     }
-    way.end(&mut outputs);
+    if !outputs.is_over() {
+        way.end(&mut outputs);
+    }
     let written = outputs.finish();
-    let interrupted = intake.signal().map(Status::signal);
-    interrupted.or(read.err()).or_else(|| (written != Status::DONE).then_some(written)).unwrap_or_else(|| {
-        match way.standing() {
-            _ if !config.status => Status::DONE,
-            Standing::Settled { completed: true } => Status::DONE,
-            Standing::Settled { completed: false } => Status::NO,
-            Standing::Open | Standing::Overrun => Status::DATA,
-        }
-    })
+    let cut_short = intake.signal().map(Status::signal).or(read.err());
+    let lost = (written != Status::DONE).then_some(written);
+    let said = if config.status { said(way.standing()) } else { Status::DONE };
+    cut_short.or(lost).unwrap_or(said)
+}
+
+/// The status that the stream itself asks for.
+fn said(standing: Standing) -> Status {
+    match standing {
+        Standing::Settled { completed: true } => Status::DONE,
+        Standing::Settled { completed: false } => Status::NO,
+        Standing::Open | Standing::Overrun => Status::DATA,
+    }
 }
 
 /// Says so, and gives the status.

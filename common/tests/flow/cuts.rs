@@ -124,3 +124,44 @@ fn a_character_may_lie_across_any_buffer_end() {
         }
     }
 }
+
+/// Escapes, right and wrong, and what else stops a run of characters.
+const STOPS: &[&str] = &[
+    "\\n",
+    "\\\\",
+    "\\\"",
+    "\\\\\\\"",
+    "\\\\\\\\\\n",
+    "\\u00e9",
+    "\\uABCD\\u0000",
+    "\\ud83d\\ude00",
+    "\\ud83d",
+    "\\q",
+    "\\\u{1}",
+    "\\u12g4",
+    "\\u123",
+    "\\u12\\n",
+    "\\",
+    "\t",
+    "\u{7f}\u{e9}",
+    "\"",
+];
+
+#[test]
+fn a_stop_may_stand_anywhere_in_a_block() {
+    let mut scanner = Scanner::new(WANTS);
+    for stop in STOPS {
+        for before in 0..140 {
+            // Kept and passed over, with much behind it and with nothing.
+            for start in ["{\"item\":{\"text\":\"\\t", "{\"item\":{\"other\":\"\\t"] {
+                for after in [0, 1, 100] {
+                    let (before, after) = ("x".repeat(before), "\\ny".repeat(after));
+                    let line = format!("{start}{before}{stop}{after}\"}},\"type\":1}}");
+                    let judged = judged(line.as_bytes());
+                    assert_eq!(scanned(&mut scanner, [line.as_bytes()]), judged, "{line}");
+                    assert_eq!(scanned(&mut scanner, line.as_bytes().chunks(97)), judged, "{line} in parts");
+                }
+            }
+        }
+    }
+}

@@ -6,14 +6,15 @@ use common::flow::scan::{Scan, Scanner, Value, Want};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The wants of all tests here: every depth, an `id` at each, an object that is wanted and looked into, a small cap.
+/// The wants of all tests here: every depth, an `id` at each, an object that is wanted and looked into, small caps
+/// and a large one.
 pub(crate) const WANTS: &[Want] = &[
     Want { path: &["type"], cap: CAP },
     Want { path: &["id"], cap: CAP },
     Want { path: &["item"], cap: CAP },
     Want { path: &["item", "id"], cap: CAP },
     Want { path: &["item", "type"], cap: CAP },
-    Want { path: &["item", "text"], cap: CAP },
+    Want { path: &["item", "text"], cap: 1000 },
     Want { path: &["item", "error"], cap: CAP },
     Want { path: &["item", "error", "id"], cap: CAP },
     Want { path: &["item", "error", "message"], cap: 5 },

@@ -1,15 +1,22 @@
 //! The grammar of one line, as a machine that can stop after any character.
+//!
+//! Here is the state, and the way of single bytes; the way of whole tokens is in `leap`.
+
+use fearless_simd::{Level, Simd, dispatch};
 
 use super::Want;
+use super::block::Seen;
 use super::finds::{Finds, Kind};
+use super::known::Known;
 use super::nest::Nest;
 use super::number::Number;
+use super::string::{Inside, Use};
 use super::text::Kept;
-use super::wants::{LEVELS, Slot};
+use super::wants::{LEVELS, LINE, Object, Slot};
 
 /// What may come next.
 #[derive(Debug, Clone, Copy)]
-enum State {
+pub(super) enum State {
     /// The value of the line, or nothing.
     Start,
     /// A value, after a colon or after the comma of an array.
@@ -28,63 +35,12 @@ enum State {
     Text(Use, Inside),
     /// The rest of a number.
     Number(Number),
-    /// The rest of a literal.
-    Literal(Kind, &'static [u8]),
+    /// The rest of a literal, of which so many bytes were there.
+    Literal(Kind, u8),
     /// White space, after the value of the line.
     Done,
     /// Anything: the line is malformed.
     Malformed,
-}
-
-/// What a text is for.
-#[derive(Debug, Clone, Copy)]
-enum Use {
-    /// A key of an object that has wanted keys.
-    Key,
-    /// A key of any other object.
-    OtherKey,
-    /// A value.
-    Value,
-}
-
-/// Where in a text we are.
-#[derive(Debug, Clone, Copy)]
-enum Inside {
-    Plain,
-    /// After a backslash.
-    Escape,
-    /// After `\u` and some of its digits.
-    Hex {
-        left: u8,
-        unit: u16,
-    },
-}
-
-/// Which keys are looked for in a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Those at the top of the line.
-    Top,
-    /// Those inside a wanted object.
-    In(Slot),
-    /// None.
-    Elsewhere,
-}
-
-/// The state of one line.
-#[derive(Debug)]
-pub(super) struct Machine {
-    state: State,
-    nest: Nest,
-    /// The outermost open containers, by depth; deeper ones are [`Place::Elsewhere`].
-    places: [Place; LEVELS],
-    /// Where the value that comes next, or is being read, is kept.
-    slot: Option<Slot>,
-    /// The key being read.
-    key: Kept,
-    /// Whether the value of the line is an object; true of nothing yet.
-    is_object: bool,
-    finds: Finds,
 }
 
 /// How a line ended.
@@ -96,16 +52,41 @@ pub(super) enum Ending {
     Malformed,
 }
 
+/// The state of one line.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// The vectors that this processor has.
+    level: Level,
+    pub(super) state: State,
+    pub(super) nest: Nest,
+    /// The open objects that have wanted keys, outermost first. They are the outermost open containers, because a
+    /// path leads through objects only.
+    objects: [Object; LEVELS],
+    /// How many they are.
+    wanted: usize,
+    /// Where the value that comes next, or is being read, is kept. `None` except from a key to the end of its value.
+    pub(super) slot: Option<Slot>,
+    /// The key being read, when it has to be put together.
+    pub(super) key: Kept,
+    /// Whether the value of the line is an object; false until it began.
+    is_object: bool,
+    pub(super) finds: Finds,
+    pub(super) known: Known,
+}
+
 impl Machine {
     pub(super) fn new(wants: &[Want]) -> Machine {
         let finds = Finds::new(wants);
         Machine {
+            level: Level::new(),
             state: State::Start,
-            nest: Nest::default(),
-            places: [Place::Elsewhere; LEVELS],
+            nest: Nest::new(),
+            objects: [LINE; LEVELS],
+            wanted: 0,
             slot: None,
             key: finds.key_room(),
             is_object: false,
+            known: Known::new(&finds),
             finds,
         }
     }
@@ -114,6 +95,7 @@ impl Machine {
     pub(super) fn clear(&mut self) {
         self.state = State::Start;
         self.nest.clear();
+        self.wanted = 0;
         self.slot = None;
         self.is_object = false;
         self.finds.clear();
@@ -143,52 +125,51 @@ impl Machine {
         }
     }
 
-    /// Takes more of the line.
-    pub(super) fn push(&mut self, chars: &str) {
+    /// Takes more of the line. False when there was a byte beyond ASCII, so that somebody has to see whether the line
+    /// is UTF-8; all such a line can have them in is keys and strings.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
+        dispatch!(self.level, simd => self.push_with(simd, bytes))
+    }
+
+    #[inline(always)]
+    fn push_with<S: Simd>(&mut self, simd: S, bytes: &[u8]) -> bool {
+        let mut seen = Seen::new(simd);
         let mut at = 0;
-        while at < chars.len() {
+        loop {
+            at = self.leap(simd, bytes, at, &mut seen);
+            let Some(&byte) = bytes.get(at) else { return seen.is_ascii() };
             at = match self.state {
-                State::Text(used, Inside::Plain) => self.plain(used, chars, at),
-                State::Text(used, Inside::Escape) => self.escape(used, chars.as_bytes()[at], at),
-                State::Text(used, Inside::Hex { left, unit }) => {
-                    self.hex(used, left, unit, chars.as_bytes()[at], at)
-                }
-                State::Number(number) => self.number(number, chars, at),
-                State::Literal(kind, rest) => self.literal(kind, rest, chars.as_bytes()[at], at),
-                State::Malformed => return,
-                _ => self.between(chars.as_bytes()[at], at),
+                State::Text(used, Inside::Plain) => self.plain(simd, used, bytes, at, &mut seen),
+                State::Text(used, Inside::Escape) => self.escape(used, byte, at),
+                State::Text(used, Inside::Hex { left, unit }) => self.hex(used, left, unit, byte, at),
+                State::Number(number) => self.number(number, bytes, at),
+                State::Literal(kind, seen) => self.literal(kind, seen, byte, at),
+                State::Malformed => return true,
+                _ => self.between(byte, at),
             };
         }
     }
 
     /// A byte outside of any token.
     fn between(&mut self, byte: u8, at: usize) -> usize {
-        let state = match (self.state, byte) {
-            (_, b' ' | b'\t' | b'\r') => self.state,
+        let in_object = self.nest.in_object();
+        self.state = match (self.state, byte) {
+            (state, b' ' | b'\t' | b'\r') => state,
             (State::Start | State::Value | State::FirstValue, _) if byte != b']' => self.value(byte),
             (State::FirstValue, b']') => self.close(),
-            (State::Key | State::FirstKey, b'"') => {
-                if self.place() == Place::Elsewhere {
-                    State::Text(Use::OtherKey, Inside::Plain)
-                } else {
-                    self.key.clear();
-                    State::Text(Use::Key, Inside::Plain)
-                }
+            (State::Key | State::FirstKey, b'"') if self.object().is_some() => {
+                self.key.clear();
+                State::Text(Use::Key, Inside::Plain)
             }
+            (State::Key | State::FirstKey, b'"') => State::Text(Use::OtherKey, Inside::Plain),
             (State::FirstKey, b'}') => self.close(),
             (State::Colon, b':') => State::Value,
-            (State::Next, b',') => {
-                if self.nest.in_object() {
-                    State::Key
-                } else {
-                    State::Value
-                }
-            }
-            (State::Next, b'}') if self.nest.in_object() => self.close(),
-            (State::Next, b']') if !self.nest.in_object() => self.close(),
+            (State::Next, b',') if in_object => State::Key,
+            (State::Next, b',') => State::Value,
+            (State::Next, b'}') if in_object => self.close(),
+            (State::Next, b']') if !in_object => self.close(),
             _ => State::Malformed,
         };
-        self.state = state;
         at + 1
     }
 
@@ -198,158 +179,74 @@ impl Machine {
             b'"' => (Kind::Text, State::Text(Use::Value, Inside::Plain)),
             b'{' => return self.open(true),
             b'[' => return self.open(false),
-            b't' => (Kind::Bool(true), State::Literal(Kind::Bool(true), b"rue")),
-            b'f' => (Kind::Bool(false), State::Literal(Kind::Bool(false), b"alse")),
-            b'n' => (Kind::Null, State::Literal(Kind::Null, b"ull")),
+            b't' => (Kind::Bool(true), State::Literal(Kind::Bool(true), 1)),
+            b'f' => (Kind::Bool(false), State::Literal(Kind::Bool(false), 1)),
+            b'n' => (Kind::Null, State::Literal(Kind::Null, 1)),
             _ => match Number::begin(byte) {
                 Some(number) => (Kind::Number, State::Number(number)),
                 None => return State::Malformed,
             },
         };
         if let Some(slot) = self.slot {
-            self.finds.set(slot, kind);
+            let text = self.finds.set(slot, kind);
+            text.clear();
             if kind == Kind::Number {
-                self.finds.text(slot).push_char(byte.into());
+                text.push_byte(byte);
             }
         }
         state
     }
 
-    fn open(&mut self, object: bool) -> State {
-        let place = match self.slot.take() {
+    /// The innermost open container, if it is an object that has wanted keys.
+    #[inline]
+    pub(super) fn object(&self) -> Option<Object> {
+        if self.wanted == self.nest.depth() { self.objects[..self.wanted].last().copied() } else { None }
+    }
+
+    /// After the bracket that opens a container.
+    #[inline]
+    pub(super) fn open(&mut self, is_object: bool) -> State {
+        let object = match self.slot.take() {
             Some(slot) => {
-                self.finds.set(slot, if object { Kind::Object } else { Kind::Array });
-                if object { Place::In(slot) } else { Place::Elsewhere }
+                self.finds.set(slot, if is_object { Kind::Object } else { Kind::Array });
+                if is_object { self.finds.object(slot) } else { None }
             }
-            None if object && self.nest.depth() == 0 => {
+            None if is_object && self.nest.depth() == 0 => {
                 self.is_object = true;
-                Place::Top
+                Some(LINE)
             }
-            None => Place::Elsewhere,
+            None => None,
         };
-        if let Some(level) = self.places.get_mut(self.nest.depth()) {
-            *level = place;
+        if let Some(object) = object {
+            self.objects[self.wanted] = object;
+            self.wanted += 1;
         }
-        match self.nest.open(object) {
-            true if object => State::FirstKey,
+        match self.nest.open(is_object) {
+            true if is_object => State::FirstKey,
             true => State::FirstValue,
             false => State::Malformed,
         }
     }
 
-    fn close(&mut self) -> State {
+    /// After the bracket that closes a container.
+    #[inline]
+    pub(super) fn close(&mut self) -> State {
+        if self.wanted == self.nest.depth() {
+            self.wanted -= 1;
+        }
         self.nest.close();
         self.after_value()
     }
 
-    fn after_value(&mut self) -> State {
+    #[inline]
+    pub(super) fn after_value(&mut self) -> State {
         self.slot = None;
         if self.nest.depth() == 0 { State::Done } else { State::Next }
     }
 
-    /// Which keys are looked for in the innermost open container.
-    fn place(&self) -> Place {
-        let level = self.nest.depth() - 1;
-        self.places.get(level).copied().unwrap_or(Place::Elsewhere)
-    }
-
-    /// Where the text being read is kept.
-    fn kept(&mut self, used: Use) -> Option<&mut Kept> {
-        match (used, self.slot) {
-            (Use::Key, _) => Some(&mut self.key),
-            (Use::Value, Some(slot)) => Some(self.finds.text(slot)),
-            (Use::OtherKey, _) | (Use::Value, None) => None,
-        }
-    }
-
-    /// Characters of a text that stand for themselves, and the one that ends them.
-    fn plain(&mut self, used: Use, chars: &str, at: usize) -> usize {
-        let rest = &chars.as_bytes()[at..];
-        let length =
-            rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
-        if length > 0
-            && let Some(kept) = self.kept(used)
-        {
-            kept.push(&chars[at..at + length]);
-        }
-        let Some(byte) = rest.get(length) else {
-            return chars.len();
-        };
-        self.state = match byte {
-            b'"' => self.end_text(used),
-            b'\\' => State::Text(used, Inside::Escape),
-            _ => State::Malformed,
-        };
-        at + length + 1
-    }
-
-    fn end_text(&mut self, used: Use) -> State {
-        if let Some(kept) = self.kept(used) {
-            kept.end();
-        }
-        match used {
-            Use::Key => {
-                let outer = match self.place() {
-                    Place::In(slot) => Some(slot),
-                    Place::Top | Place::Elsewhere => None,
-                };
-                let (name, whole) = self.key.get();
-                self.slot = if whole { self.finds.claim(outer, name) } else { None };
-                State::Colon
-            }
-            Use::OtherKey => State::Colon,
-            Use::Value => self.after_value(),
-        }
-    }
-
-    fn escape(&mut self, used: Use, byte: u8, at: usize) -> usize {
-        let char = match byte {
-            b'"' | b'\\' | b'/' => byte.into(),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                self.state = State::Text(used, Inside::Hex { left: 4, unit: 0 });
-                return at + 1;
-            }
-            _ => {
-                self.state = State::Malformed;
-                return at + 1;
-            }
-        };
-        if let Some(kept) = self.kept(used) {
-            kept.push_char(char);
-        }
-        self.state = State::Text(used, Inside::Plain);
-        at + 1
-    }
-
-    fn hex(&mut self, used: Use, left: u8, unit: u16, byte: u8, at: usize) -> usize {
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            b'A'..=b'F' => byte - b'A' + 10,
-            _ => {
-                self.state = State::Malformed;
-                return at + 1;
-            }
-        };
-        let unit = unit << 4 | u16::from(digit);
-        self.state = if left > 1 {
-            State::Text(used, Inside::Hex { left: left - 1, unit })
-        } else {
-            if let Some(kept) = self.kept(used) {
-                kept.push_unit(unit);
-            }
-            State::Text(used, Inside::Plain)
-        };
-        at + 1
-    }
-
-    fn number(&mut self, mut number: Number, chars: &str, at: usize) -> usize {
-        let rest = &chars.as_bytes()[at..];
+    /// More of a number, or what ends it.
+    fn number(&mut self, mut number: Number, bytes: &[u8], at: usize) -> usize {
+        let rest = &bytes[at..];
         let mut length = 0;
         while let Some(&byte) = rest.get(length)
             && let Some(next) = number.next(byte)
@@ -360,7 +257,7 @@ impl Machine {
         if length > 0
             && let Some(slot) = self.slot
         {
-            self.finds.text(slot).push(&chars[at..at + length]);
+            self.finds.text(slot).push(&rest[..length]);
         }
         self.state = match rest.get(length) {
             None => State::Number(number),
@@ -370,10 +267,16 @@ impl Machine {
         at + length
     }
 
-    fn literal(&mut self, kind: Kind, rest: &'static [u8], byte: u8, at: usize) -> usize {
-        self.state = match rest {
-            [last] if *last == byte => self.after_value(),
-            [first, rest @ ..] if *first == byte => State::Literal(kind, rest),
+    /// One more byte of a literal.
+    fn literal(&mut self, kind: Kind, seen: u8, byte: u8, at: usize) -> usize {
+        let literal: &[u8] = match kind {
+            Kind::Bool(true) => b"true",
+            Kind::Bool(false) => b"false",
+            _ => b"null",
+        };
+        self.state = match literal[seen.into()..] {
+            [last] if last == byte => self.after_value(),
+            [next, ..] if next == byte => State::Literal(kind, seen + 1),
             _ => State::Malformed,
         };
         at + 1

@@ -13,10 +13,15 @@
 //! - A number keeps its digits, however many, and has no range (serde_json: an error above the range of `f64`).
 //! - A BOM may begin the first line.
 
+mod block;
+mod escape;
 mod finds;
+mod known;
+mod leap;
 mod machine;
 mod nest;
 mod number;
+mod string;
 mod text;
 mod utf8;
 mod wants;
@@ -93,11 +98,13 @@ impl<'a> Found<'a> {
 pub struct Scanner {
     machine: Machine,
     cut: Cut,
-    /// True until the first line's first character, which may be a BOM.
-    may_be_bom: bool,
+    /// How many bytes of a BOM the first line has begun with; all of them once it can no longer begin with one.
+    bom: usize,
     /// True from `finish` to the next call, while the answers of the line may still be read.
     finished: bool,
 }
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 impl Scanner {
     /// A scanner that keeps the values of `wants`. The first line it is given may begin with a BOM.
@@ -107,32 +114,20 @@ impl Scanner {
     /// When a path has no key, more than three keys, or stands in the table twice, and when there are more than 64
     /// different keys and beginnings of paths.
     pub fn new(wants: &'static [Want]) -> Scanner {
-        Scanner { machine: Machine::new(wants), cut: Cut::default(), may_be_bom: true, finished: false }
+        Scanner { machine: Machine::new(wants), cut: Cut::default(), bom: 0, finished: false }
     }
 
     /// Takes more of the current line: any bytes but LF.
     pub fn push(&mut self, part: &[u8]) {
         self.begin();
+        let part = if self.bom < BOM.len() { self.after_bom(part) } else { part };
         if self.machine.is_malformed() {
             return;
         }
-        let Some(chars) = self.cut.push(part) else {
+        let ascii = self.machine.push(part);
+        if (!ascii || self.cut.is_open()) && !self.cut.push(part) {
             self.machine.refuse();
-            return;
-        };
-        if let Some(first) = chars.first {
-            self.take(first.encode_utf8(&mut [0; 4]));
         }
-        self.take(chars.rest);
-    }
-
-    fn take(&mut self, chars: &str) {
-        let mut rest = chars;
-        if self.may_be_bom && !chars.is_empty() {
-            self.may_be_bom = false;
-            rest = chars.strip_prefix('\u{feff}').unwrap_or(chars);
-        }
-        self.machine.push(rest);
     }
 
     /// Whether the current line can no longer become valid JSON, whatever follows.
@@ -143,12 +138,11 @@ impl Scanner {
     /// Ends the line; the next `push` or `finish` is about a new one.
     pub fn finish(&mut self) -> Scan<'_> {
         self.begin();
-        self.may_be_bom = false;
+        let whole = !self.cut.is_open() && matches!(self.bom, 0 | 3);
+        self.bom = BOM.len();
         self.finished = true;
-        if self.cut.is_open() {
-            return Scan::Malformed;
-        }
         match self.machine.ending() {
+            _ if !whole => Scan::Malformed,
             Ending::Blank => Scan::Blank,
             Ending::Object => Scan::Object(Found { scanner: self }),
             Ending::NotObject => Scan::NotObject,
@@ -163,5 +157,21 @@ impl Scanner {
             self.machine.clear();
             self.cut.clear();
         }
+    }
+
+    /// What follows the BOM in the first bytes of the first line.
+    fn after_bom<'a>(&mut self, mut part: &'a [u8]) -> &'a [u8] {
+        while let (Some(wanted), Some((first, rest))) = (BOM.get(self.bom), part.split_first()) {
+            if first == wanted {
+                self.bom += 1;
+                part = rest;
+            } else {
+                if self.bom > 0 {
+                    self.machine.refuse();
+                }
+                self.bom = BOM.len();
+            }
+        }
+        part
     }
 }

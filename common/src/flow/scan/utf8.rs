@@ -1,16 +1,4 @@
-//! Bytes in parts of any size in, whole characters out.
-//!
-//! Everything to the right of this file works on `str`: no state of the grammar has to know that a character can
-//! be cut, and what is kept of a text is copied without a second look.
-
-/// What a part gives: the character that it completes, then the characters that lie wholly in it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Chars<'a> {
-    /// The character that began in an earlier part.
-    pub(super) first: Option<char>,
-    /// The rest, up to a character that is still cut at the end of the part.
-    pub(super) rest: &'a str,
-}
+//! Whether bytes in parts of any size are UTF-8.
 
 /// The beginning of a character whose other bytes have not arrived.
 #[derive(Debug, Default)]
@@ -31,64 +19,64 @@ impl Cut {
         self.len > 0
     }
 
-    /// The whole characters up to the end of `part`; `None` when the bytes are not UTF-8.
-    pub(super) fn push<'a>(&mut self, mut part: &'a [u8]) -> Option<Chars<'a>> {
-        let mut first = None;
-        while self.is_open() && first.is_none() {
-            let Some((&byte, rest)) = part.split_first() else {
-                return Some(Chars { first, rest: "" });
-            };
+    /// Whether the text is still UTF-8 with `part`. Parts that are ASCII may be left out while no character is open.
+    pub(super) fn push(&mut self, mut part: &[u8]) -> bool {
+        while self.is_open() {
+            let Some((&byte, rest)) = part.split_first() else { return true };
             part = rest;
-            first = self.complete(byte)?;
-        }
-        match std::str::from_utf8(part) {
-            Ok(rest) => Some(Chars { first, rest }),
-            Err(error) if error.error_len().is_none() => {
-                let (whole, begun) = part.split_at(error.valid_up_to());
-                self.bytes[..begun.len()].copy_from_slice(begun);
-                self.len = begun.len();
-                Some(Chars { first, rest: std::str::from_utf8(whole).ok()? })
+            if !self.complete(byte) {
+                return false;
             }
-            Err(_) => None,
         }
+        let (whole, begun) = part.split_at(part.len() - begun(part));
+        // The basic flavour does not say where a fault is, which nobody asks, and is the faster one.
+        simdutf8::basic::from_utf8(whole).is_ok() && begun.iter().all(|byte| self.complete(*byte))
     }
 
-    /// Adds a byte to the open character: `None` when it cannot be one, `Some(None)` while it is incomplete.
-    fn complete(&mut self, byte: u8) -> Option<Option<char>> {
+    /// Adds a byte to the open character, or begins one. False when it cannot be one.
+    fn complete(&mut self, byte: u8) -> bool {
         self.bytes[self.len] = byte;
         self.len += 1;
         match std::str::from_utf8(&self.bytes[..self.len]) {
-            Ok(text) => {
+            Ok(_) => {
                 self.len = 0;
-                Some(text.chars().next())
+                true
             }
-            Err(error) if error.error_len().is_none() => Some(None),
-            Err(_) => None,
+            Err(error) => error.error_len().is_none(),
         }
     }
+}
+
+/// How many bytes at the end of `part` may begin a character that goes on after it.
+fn begun(part: &[u8]) -> usize {
+    for (before, byte) in part.iter().rev().take(3).enumerate() {
+        match byte {
+            0x80..0xc0 => continue,
+            0xc0.. => {
+                let length = byte.leading_ones() as usize;
+                return if before + 1 < length { before + 1 } else { 0 };
+            }
+            0..0x80 => return 0,
+        }
+    }
+    0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The characters of `bytes` given in parts of `size` bytes; `None` when refused or left open.
-    fn decoded(bytes: &[u8], size: usize) -> Option<String> {
+    /// Whether `bytes` in parts of `size` bytes are taken for UTF-8.
+    fn is_utf8(bytes: &[u8], size: usize) -> bool {
         let mut cut = Cut::default();
-        let mut text = String::new();
-        for part in bytes.chunks(size) {
-            let chars = cut.push(part)?;
-            text.extend(chars.first);
-            text.push_str(chars.rest);
-        }
-        (!cut.is_open()).then_some(text)
+        bytes.chunks(size).all(|part| cut.push(part)) && !cut.is_open()
     }
 
     #[test]
     fn characters_survive_every_cut() {
         let text = "a\u{7f}\u{80}\u{7ff}\u{800}\u{d7ff}\u{e000}\u{feff}\u{ffff}\u{10000}\u{10ffff}z";
         for size in 1..=text.len() {
-            assert_eq!(decoded(text.as_bytes(), size).as_deref(), Some(text), "parts of {size}");
+            assert!(is_utf8(text.as_bytes(), size), "parts of {size}");
         }
     }
 
@@ -112,7 +100,7 @@ mod tests {
         ];
         for bytes in wrong {
             for size in 1..=bytes.len() {
-                assert_eq!(decoded(bytes, size), None, "{bytes:x?} in parts of {size}");
+                assert!(!is_utf8(bytes, size), "{bytes:x?} in parts of {size}");
             }
         }
     }
@@ -121,7 +109,7 @@ mod tests {
     fn a_character_left_open_is_known() {
         for bytes in [&b"\xe6\x87"[..], b"\xf0", b"\xc3"] {
             let mut cut = Cut::default();
-            assert_eq!(cut.push(bytes), Some(Chars { first: None, rest: "" }));
+            assert!(cut.push(bytes));
             assert!(cut.is_open());
             cut.clear();
             assert!(!cut.is_open());
