@@ -51,8 +51,9 @@ impl RealCodex {
     /// A world for it, with a model that answers as the scenario says.
     pub(crate) fn world(self, scenario: &Value) -> World {
         let model = Loopback::start(scenario);
-        let scratch = Scratch::new();
-        for folder in ["home", "codex", "repo"] {
+        // Codex keeps several databases. On a disk a run takes twice the time.
+        let scratch = Scratch::in_memory();
+        for folder in ["home", "codex", "repo", "tmp"] {
             fs::create_dir(scratch.path(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
         }
         let settings = self.settings(&model.url);
@@ -131,9 +132,11 @@ impl World {
 
     /// The variables that make up this world. HOME is one: the agent's commands run in a login shell, and the
     /// profile of the machine can do anything.
-    pub(crate) fn env(&self) -> [(&'static str, PathBuf); 3] {
+    pub(crate) fn env(&self) -> [(&'static str, PathBuf); 4] {
         [
             ("HOME", self.scratch.path("home")),
+            // The sandbox of newer ones keeps its books there, and never throws them away.
+            ("TMPDIR", self.scratch.path("tmp")),
             ("CODEX_HOME", self.scratch.path("codex")),
             ("LOOPBACK_KEY", "any".into()),
         ]

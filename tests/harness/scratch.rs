@@ -19,6 +19,12 @@ impl Scratch {
         Scratch { dir: tempfile::tempdir().expect("a temporary folder") }
     }
 
+    /// The same, in memory where that is to be had: for a program that has what it writes go to the disk at once.
+    pub(crate) fn in_memory() -> Scratch {
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        Scratch { dir: dir.expect("a temporary folder") }
+    }
+
     /// An empty folder that looks like a git worktree.
     pub(crate) fn git() -> Scratch {
         let scratch = Scratch::new();

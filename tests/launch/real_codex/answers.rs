@@ -6,7 +6,7 @@ use nix::sys::signal::Signal::SIGKILL;
 use nix::sys::signal::kill;
 use serde_json::{Value, json};
 
-use super::killing::Codex;
+use super::signals_to_codex::Codex;
 use super::{answer, launch, progress, run, stream, world};
 use crate::harness::codex::{World, with_codex};
 use crate::harness::filter::Filter;
@@ -81,7 +81,7 @@ fn decided_by_the_status_it_does_not(version: &str) {
 }
 
 with_codex! {
-    [v0_98_0 v0_156_1 v0_171_0]
+    [v0_156_1 v0_171_0]
     an_empty_answer_is_none no_message_is_no_answer a_schema_answer_is_delivered
     an_answer_that_is_not_what_the_schema_asks_for decided_by_the_stream_a_message_outlives_codex
     decided_by_the_status_it_does_not

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{answer, launch, progress, run};
+use super::{answer, launch, progress, run, world};
 use crate::harness::codex::{RealCodex, with_codex};
 
 /// A run whose only answer is this fails with status 1 and this cause, and what Codex said last is shown.
@@ -64,7 +64,18 @@ fn a_cut_stream_that_does_not(version: &str) {
     assert!(!world.path("r").exists());
 }
 
+fn a_network_that_is_away_meets_the_limit(version: &str) {
+    // Codex waits for it for ever, whatever it is told about trying again.
+    let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+    let nowhere = ["-c", "model_providers.loopback.base_url=\"http://127.0.0.1:9/v1\""];
+    let ran = launch(&world).args(nowhere).args(["--timeout-seconds", "2"]).run();
+    ran.exits(124);
+    progress(&world).failed_by("timeout");
+    assert!(!world.path("r").exists());
+}
+
 with_codex! {
     [v0_156_1 v0_171_0]
     unauthorized usage_limit context_full a_cut_stream_that_recovers a_cut_stream_that_does_not
+    a_network_that_is_away_meets_the_limit
 }

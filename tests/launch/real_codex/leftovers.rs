@@ -12,12 +12,15 @@ fn what_a_command_left_in_the_background(version: &str) {
     for sandbox in SANDBOXES {
         let sleeper = Sleeper::new();
         let sleep = sleeper.command();
-        // The command ends when all three sleep.
-        let left = format!("setsid {sleep} & (setsid nohup {sleep} &); nohup {sleep} > nohup.out 2>&1 &");
+        // The command ends when all four sleep.
+        let left = format!(
+            "setsid {sleep} & (setsid nohup {sleep} &); env -i setsid {sleep} & nohup {sleep} > nohup.out 2>&1 &"
+        );
         let command = format!("{left} until [ -e go ]; do sleep 0.01; done");
         let world = world(version, &json!({"answers": [{"command": command}, {"message": "Done."}]}));
         let running = launch(&world).args(["--sandbox", sandbox]).start();
-        wait_until("all three sleep", SOON, || sleeper.processes().len() == 3);
+        assert!(sleeper.has_begun(&running, &world), "{sandbox}");
+        wait_until("all four sleep", SOON, || sleeper.processes().len() == 4);
         std::fs::write(world.workspace().join("go"), "").expect("a file");
         let ran = running.end();
         sleeper.is_gone();

@@ -2,17 +2,20 @@
 //!
 //! What fake-codex is told to do in the other tests, Codex does here by itself. When one of these tests fails with a
 //! new Codex, it may be Codex that changed.
+//!
+//! The sandbox of 0.156.1 and later needs user namespaces. On a machine that has none every command ends at once with
+//! a complaint of `bwrap`, and these tests fail.
 
 mod answers;
 mod environment;
 mod failures;
-mod killing;
 mod leftovers;
 mod options;
 mod prompts;
 mod resume;
 mod rights;
 mod sign_in;
+mod signals_to_codex;
 mod sleeper;
 mod stopping;
 mod work;

@@ -93,6 +93,18 @@ fn outside_a_git_worktree(version: &str) {
     progress(&world).completed();
 }
 
-with_codex! { [v0_98_0 v0_156_1 v0_171_0] rules_hold options_do_what_they_say outside_a_git_worktree }
-with_codex! { [v0_156_1 v0_171_0] rules_are_ignored no_session_is_kept }
+fn an_empty_git_folder_is_no_worktree(version: &str) {
+    // Codex leaves such folders itself, where it is stopped in the middle of a command.
+    let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+    let outside = world.path("outside");
+    fs::create_dir_all(outside.join(".git")).expect("a folder");
+    launch(&world).dir(&outside).run().exits(66);
+    assert!(!world.path("p").exists());
+}
+
+with_codex! { [v0_98_0 v0_156_1 v0_171_0] rules_hold options_do_what_they_say }
+with_codex! {
+    [v0_156_1 v0_171_0]
+    rules_are_ignored no_session_is_kept outside_a_git_worktree an_empty_git_folder_is_no_worktree
+}
 with_codex! { [v0_98_0] rules_are_not_ignored_where_codex_cannot what_codex_does_not_know_is_refused }

@@ -1,17 +1,26 @@
 //! Continuing a thread.
 
+use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::signal::kill;
 use serde_json::json;
 
-use super::{launch, launch_as, progress, world};
+use super::signals_to_codex::Codex;
+use super::{launch, launch_as, progress, stream, world};
 use crate::harness::codex::with_codex;
 use crate::harness::progress::Progress;
+use crate::harness::wait::{SOON, wait_until};
+
+/// The id of no thread.
+const UNKNOWN: &str = "01a2298f-0000-7000-8000-000000000000";
 
 fn once_and_once_more(version: &str) {
     let world = world(version, &json!({"answers": [{"message": "Done."}], "repeat": "last"}));
     launch(&world).run().exits(0);
     let thread =
         progress(&world).last("thread.started", None)["thread_id"].as_str().expect("an id").to_owned();
-    launch_as(&world, "2").args(["--resume", &thread]).stdin("go on").run().exits(0);
+    // An id in capitals is the same to newer ones.
+    let id = if version == "0.98.0" { thread.clone() } else { thread.to_uppercase() };
+    launch_as(&world, "2").args(["--resume", &id]).stdin("go on").run().exits(0);
     launch_as(&world, "3").arg("--resume-from").arg(world.path("p2")).stdin("once more").run().exits(0);
     for (suffix, runs) in [("", 1), ("2", 2), ("3", 3)] {
         let progress = Progress::read(world.path(&format!("p{suffix}")));
@@ -34,19 +43,20 @@ fn once_and_once_more(version: &str) {
 
 fn an_unknown_thread(version: &str) {
     let world = world(version, &json!({"answers": [{"message": "Done."}]}));
-    let id = "01a2298f-0000-7000-8000-000000000000";
-    launch(&world).args(["--resume", id]).run().exits(1).stderr_has(id);
+    launch(&world).args(["--resume", UNKNOWN]).run().exits(1).stderr_has(UNKNOWN);
     progress(&world).failed(1, "").events_are([]);
     assert_eq!(world.requests().len(), 0);
 }
 
 /// Codex begins a new thread where it does not know the one to resume, as if all were well.
 fn another_thread(version: &str, id: &str) {
-    // This run would not end by itself.
-    let world = world(version, &json!({"answers": ["hang"]}));
-    launch(&world).args(["--resume", id]).run().exits(125);
+    // A model takes a while. By then nobody is there to do what it says, however much patience there is otherwise.
+    let command = json!([{"wait_ms": 10_000}, {"command": "touch x"}]);
+    let world = world(version, &json!({"answers": [command, "hang"]}));
+    launch(&world).args(["--resume", id, "--kill-grace", "60"]).run().exits(125);
     progress(&world).failed(125, "wrong-thread").last("thread.started", None);
     assert!(!world.path("r").exists());
+    assert!(!world.workspace().join("x").exists(), "the wrong thread went on");
 }
 
 fn an_unknown_name_is_another_thread(version: &str) {
@@ -54,9 +64,21 @@ fn an_unknown_name_is_another_thread(version: &str) {
 }
 
 fn an_unknown_id_is_another_thread(version: &str) {
-    another_thread(version, "01a2298f-0000-7000-8000-000000000000");
+    another_thread(version, UNKNOWN);
+}
+
+fn what_became_of_a_killed_run_goes_on(version: &str) {
+    let world = world(version, &json!({"answers": [[{"message": "Half."}, "hang"], {"message": "Done."}]}));
+    let running = launch(&world).start();
+    wait_until("the message is there", SOON, || stream(&world).contains("\"agent_message\""));
+    kill(Codex::of(&running).native, SIGKILL).expect("killing Codex");
+    running.end().exits(137);
+    let thread = progress(&world).last("thread.started", None);
+    launch_as(&world, "2").arg("--resume-from").arg(world.path("p")).run().exits(0);
+    let resumed = Progress::read(world.path("p2"));
+    assert_eq!(resumed.completed().last("thread.started", None), thread);
 }
 
 with_codex! { [v0_98_0 v0_156_1 v0_171_0] once_and_once_more an_unknown_name_is_another_thread }
-with_codex! { [v0_156_1 v0_171_0] an_unknown_thread }
+with_codex! { [v0_156_1 v0_171_0] an_unknown_thread what_became_of_a_killed_run_goes_on }
 with_codex! { [v0_98_0] an_unknown_id_is_another_thread }

@@ -1,6 +1,7 @@
 //! What a run may do, and that a resumed one may do what it is told, whatever the run before it could.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 
 use serde_json::{Value, json};
 
@@ -35,6 +36,9 @@ fn a_resumed_run_can_do_more(version: &str) {
 
 fn a_resumed_run_can_do_less(version: &str) {
     let world = world(version, &scenario());
+    // What the user's own runs may do.
+    let mut config = File::options().append(true).open(world.path("codex/config.toml")).expect("config.toml");
+    config.write_all(b"\nsandbox_mode = \"danger-full-access\"\n").expect("config.toml");
     let from = world.path("p");
     let from = ["--resume-from", from.to_str().expect("a path")];
     assert!(could_write(&world, "", &["--sandbox", "danger-full-access"]));
@@ -66,7 +70,5 @@ fn without_a_sandbox(version: &str) {
     assert!(!outside.exists());
 }
 
-with_codex! {
-    [v0_98_0 v0_156_1 v0_171_0]
-    a_resumed_run_can_do_more a_resumed_run_can_do_less a_resumed_run_works_where_it_is_told without_a_sandbox
-}
+with_codex! { [v0_98_0 v0_156_1 v0_171_0] a_resumed_run_can_do_more a_resumed_run_can_do_less }
+with_codex! { [v0_156_1 v0_171_0] a_resumed_run_works_where_it_is_told without_a_sandbox }

@@ -20,6 +20,12 @@ fn not_signed_in_is_said_before_anything_is_made(version: &str) {
     assert_eq!(world.requests().len(), 0);
 }
 
+fn not_signed_in_is_said_without_a_run(version: &str) {
+    let world = world(version, &json!({"answers": [{"message": "ok"}]}));
+    bare(&world).arg("--verify-sign-in").run().exits(69).stderr_has("codex login status: Not logged in; ");
+    assert_eq!(world.requests().len(), 0);
+}
+
 fn signed_in(version: &str) {
     let world = world(version, &json!({"answers": [{"message": "Done."}]}));
     let login = program(world.program()).args(["login", "--with-api-key"]).stdin("sk-a-key\n");
@@ -41,8 +47,8 @@ fn verify(world: &World) -> Filter {
 
 fn verified(version: &str) {
     let world = world(version, &json!({"answers": [{"message": "ok"}]}));
-    // What would end a run, if it was read; and it says where the model is.
-    std::fs::write(world.path("codex/config.toml"), "model_provider = \"nowhere\"\n").expect("config.toml");
+    // A Codex that reads it ends with a complaint.
+    std::fs::write(world.path("codex/config.toml"), "not = toml = at all\n").expect("config.toml");
     let ran = verify(&world).stdin("not asked for").run();
     ran.exits(0);
     let said = ran.stdout_text();
@@ -67,8 +73,9 @@ fn a_fault_that_is_not_the_sign_in(version: &str) {
     assert_eq!(ran.stdout_text(), "cannot tell: the run failed\n");
 }
 
+with_codex! { [v0_98_0 v0_156_1 v0_171_0] not_signed_in_is_said_before_anything_is_made }
 with_codex! {
-    [v0_98_0 v0_156_1 v0_171_0]
-    not_signed_in_is_said_before_anything_is_made signed_in a_provider_of_ones_own_is_not_asked_about
+    [v0_156_1 v0_171_0]
+    not_signed_in_is_said_without_a_run signed_in a_provider_of_ones_own_is_not_asked_about
+    verified refused a_fault_that_is_not_the_sign_in
 }
-with_codex! { [v0_156_1 v0_171_0] verified refused a_fault_that_is_not_the_sign_in }

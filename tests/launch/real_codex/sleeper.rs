@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::signal::kill;
 use serde_json::{Value, json};
 
 use super::stream;
@@ -58,5 +60,15 @@ impl Sleeper {
     pub(super) fn is_gone(&self) {
         let left = self.processes();
         assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        // Those of a test that fails. Not all of them carry the mark of their launcher.
+        for process in self.processes() {
+            // It may have ended by itself.
+            let _ = kill(process.pid, SIGKILL);
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! Stopping a run in the middle of a command: by the limit, and by signals to the launcher.
 
 use nix::sys::signal::Signal::{self, SIGINT, SIGTERM};
+use serde_json::json;
 
 use super::sleeper::{SANDBOXES, Sleeper};
-use super::{launch, progress, world};
+use super::{launch, progress, stream, world};
 use crate::harness::codex::with_codex;
+use crate::harness::wait::{SOON, wait_until};
 use crate::launch::seconds;
 
 fn a_signal_to_the_launcher(version: &str, signal: Signal) {
@@ -55,4 +57,20 @@ fn the_limit_of(version: &str, sandbox: &str, limit: u64) -> bool {
     begun
 }
 
+fn at_any_moment(version: &str) {
+    // Soon after the first of these events Codex hears no INT, and no later one either (0.156.1, 0.171.0).
+    for moment in ["", "\"thread.started\"", "\"turn.started\"", "\"agent_message\""] {
+        let world = world(version, &json!({"answers": [[{"message": "Half."}, "hang"]]}));
+        let running = launch(&world).args(["--kill-grace", "1"]).start();
+        wait_until("the moment has come", SOON, || {
+            world.path("p").exists() && stream(&world).contains(moment)
+        });
+        running.signal(SIGTERM);
+        running.end().exits(143).took(seconds(0), seconds(30));
+        progress(&world).failed_by("cancelled");
+        assert!(!world.path("r").exists());
+    }
+}
+
+with_codex! { [v0_156_1 v0_171_0] at_any_moment }
 with_codex! { [v0_98_0 v0_156_1 v0_171_0] term int the_limit }

@@ -17,6 +17,7 @@ fn story(version: &str) -> Vec<&str> {
         "thread.started",
         "turn.started",
         "item.completed reasoning",
+        "item.completed agent_message",
         "item.started command_execution",
         "item.completed command_execution",
     ];
@@ -29,7 +30,7 @@ fn a_command_and_a_patch(version: &str) {
     let world = world(
         version,
         &json!({"answers": [
-            [{"reasoning": "**Looking** around"}, {"command": "echo made > by-command; ls"}],
+            [{"reasoning": "**Looking** around"}, {"message": "I look."}, {"command": "echo made > by-command; ls"}],
             {"patch": patch},
             [{"message": "Two lines,\nwith \"quotes\" ✓"}, {"usage": {"input": 1000, "output": 7}}],
         ]}),
@@ -57,6 +58,11 @@ fn a_command_and_a_patch(version: &str) {
         let mode = world.path(file).metadata().expect("a file").permissions().mode();
         assert_eq!(mode & 0o7777, 0o600, "{file}");
     }
+
+    // Codex's sandbox keeps something there, the launcher nothing.
+    let temporary = fs::read_dir(world.path("tmp")).expect("a folder").map(|entry| entry.expect("an entry"));
+    let mut names = temporary.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert!(names.all(|name| !name.starts_with("codex-launch")));
 
     let in_workspace = |name: &str| fs::read_to_string(world.workspace().join(name)).expect("a file");
     assert_eq!(in_workspace("by-command"), "made\n");

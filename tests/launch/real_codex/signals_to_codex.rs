@@ -1,6 +1,6 @@
-//! Codex itself is killed in the middle of a command.
+//! A signal to Codex itself in the middle of a command.
 
-use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::signal::Signal::{self, SIGINT, SIGKILL, SIGTERM};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
@@ -36,28 +36,40 @@ fn only_child(parent: Pid, beginning: &str) -> Pid {
     child.pid
 }
 
-/// Kills the process that `victim` chooses.
-fn killed(version: &str, victim: impl Fn(Codex) -> Pid) {
+/// Sends a signal to the process that `victim` chooses while a command runs. The run has failed with this status and
+/// for this cause, and the command is gone.
+fn ends(version: &str, victim: impl Fn(Codex) -> Pid, signal: Signal, (status, cause): (i32, &str)) {
     for sandbox in SANDBOXES {
         let sleeper = Sleeper::new();
         let world = world(version, &sleeper.scenario());
         let running = launch(&world).args(["--sandbox", sandbox]).start();
         assert!(sleeper.has_begun(&running, &world), "{sandbox}");
-        kill(victim(Codex::of(&running)), SIGKILL).expect("killing Codex");
+        kill(victim(Codex::of(&running)), signal).expect("signalling Codex");
         let ran = running.end();
         sleeper.is_gone();
-        ran.exits(137).took(seconds(0), seconds(30)).stderr_has("codex was killed by SIGKILL");
-        progress(&world).failed(137, "killed").last("item.started", Some("command_execution"));
+        ran.exits(status).took(seconds(0), seconds(30));
+        progress(&world).failed(status, cause).last("item.started", Some("command_execution"));
         assert!(!world.path("r").exists());
     }
 }
 
-fn the_native_codex(version: &str) {
-    killed(version, |codex| codex.native);
+fn kill_the_native_codex(version: &str) {
+    ends(version, |codex| codex.native, SIGKILL, (137, "killed"));
 }
 
-fn the_shim_around_it(version: &str) {
-    killed(version, |codex| codex.shim);
+fn kill_the_shim_around_it(version: &str) {
+    ends(version, |codex| codex.shim, SIGKILL, (137, "killed"));
 }
 
-with_codex! { [v0_98_0 v0_156_1 v0_171_0] the_native_codex the_shim_around_it }
+fn term(version: &str) {
+    // Only 0.171.0 dies of it; the others end as if all were well.
+    let ending = if version == "0.171.0" { (143, "killed") } else { (70, "incomplete") };
+    ends(version, |codex| codex.native, SIGTERM, ending);
+}
+
+fn int(version: &str) {
+    let ending = if version == "0.98.0" { (70, "incomplete") } else { (1, "") };
+    ends(version, |codex| codex.native, SIGINT, ending);
+}
+
+with_codex! { [v0_98_0 v0_156_1 v0_171_0] kill_the_native_codex kill_the_shim_around_it term int }
