@@ -84,6 +84,7 @@ impl Scratch {
     fn new() -> Scratch {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir(folder.path().join(".git")).expect("a folder");
+        fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n").expect("a file");
         fs::write(folder.path().join("prompt"), "Say ok.\n").expect("a file");
         Scratch { folder }
     }

@@ -29,6 +29,7 @@ impl Scratch {
     pub(crate) fn git() -> Scratch {
         let scratch = Scratch::new();
         fs::create_dir(scratch.path(".git")).expect("a .git folder");
+        scratch.write(".git/HEAD", "ref: refs/heads/main\n");
         scratch
     }
 

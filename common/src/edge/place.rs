@@ -187,11 +187,11 @@ fn full(folder: &Path) -> Option<PathBuf> {
     Some(full)
 }
 
-/// Whether `directory` or one above it holds `.git`, as a folder or, in a linked worktree, as a file. This is how
-/// Codex itself looks (0.156.1), and it needs no git.
+/// Whether `directory` or one above it holds `.git`, as a repository's folder or, in a linked worktree, as a file. It
+/// needs no git. An empty folder is none, for Codex too (0.156.1, 0.171.0): its own sandbox leaves such folders behind.
 pub fn is_in_git_worktree(directory: &Path) -> bool {
     let full = directory.canonicalize().unwrap_or_default();
-    full.ancestors().any(|folder| folder.join(".git").exists())
+    full.ancestors().any(|folder| folder.join(".git").is_file() || folder.join(".git/HEAD").exists())
 }
 
 #[cfg(test)]
@@ -272,7 +272,13 @@ mod tests {
         let deep = folder.path().join("a/b");
         fs::create_dir_all(&deep).unwrap();
         assert!(!is_in_git_worktree(Path::new("/dev")));
-        fs::write(folder.path().join(".git"), "gitdir: elsewhere").unwrap();
+        let git = folder.path().join("a/.git");
+        fs::create_dir(&git).unwrap();
+        assert!(!is_in_git_worktree(&deep));
+        fs::write(git.join("HEAD"), "ref: refs/heads/main").unwrap();
+        assert!(is_in_git_worktree(&deep));
+        fs::remove_dir_all(&git).unwrap();
+        fs::write(git, "gitdir: elsewhere").unwrap();
         assert!(is_in_git_worktree(&deep));
     }
 }

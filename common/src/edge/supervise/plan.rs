@@ -146,7 +146,12 @@ impl<E: Copy> Plan<E> {
             (_, Happening::Exited(exit)) => self.clear(exit, now),
             (State::Running, Happening::Tick) if due => self.cut(Cut::Timeout, now),
             (State::Running, Happening::User(signal)) => self.cut(Cut::Cancelled(signal), now),
-            (State::Running, Happening::Halt) => self.cut(Cut::Halted, now),
+            // Not INT: Codex loses one that comes within 0.1 s of `thread.started` and ignores those behind it (0.156.1
+            // and 0.171.0), and a wrong thread must not work on until TERM.
+            (State::Running, Happening::Halt) => {
+                self.cut = Some(Cut::Halted);
+                self.kill(now)
+            }
             (State::Interrupted(_), Happening::Tick) if due => {
                 self.state = State::Terminated(now + self.limits.grace);
                 Some(Action::Terminate)
@@ -289,6 +294,14 @@ mod tests {
         let mut plan = super::tests::plan();
         actions(&mut plan, &[(Happening::Halt, 0), (Happening::User(2), 1), (Happening::Tick, 10_001)]);
         assert_eq!(plan.ended(), Some(Ended { exit: None, cut: Some(Cut::Halted), left: true }));
+    }
+
+    #[test]
+    fn what_must_not_go_on_is_killed_at_once() {
+        let mut plan = plan();
+        assert_eq!(plan.step(Happening::<i32>::Halt, at(50)), Some(Action::Kill));
+        assert_eq!(plan.step(Happening::Gone(9), at(51)), None);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(9), cut: Some(Cut::Halted), left: false }));
     }
 
     #[test]
