@@ -37,13 +37,13 @@ struct Strangers {
     /// Those that were there before the run.
     before: HashSet<(i32, u64)>,
     /// The session of this process. Everything that a run starts is in a session of its own and cannot come into
-    /// this one, so whoever is here and was adopted is a stranger's child.
-    session: i32,
+    /// this one, so whoever is here and was adopted is a stranger's child. `None` before that is asked.
+    session: Option<i32>,
 }
 
 impl Strangers {
     fn has(&self, process: &Process) -> bool {
-        process.session == self.session || self.before.contains(&(process.pid, process.start))
+        self.session == Some(process.session) || self.before.contains(&(process.pid, process.start))
     }
 }
 
@@ -59,7 +59,11 @@ impl Tree {
                 all.iter().map(|process| (process.pid, process.start)).collect()
             }
         };
-        Tree { descent, finds_descendants, strangers: Strangers { before, session: process::session() } }
+        Tree {
+            descent,
+            finds_descendants,
+            strangers: Strangers { before, session: Some(process::session()) },
+        }
     }
 
     /// Buries the dead, and says how `program` ended if it is among them. Where only the group is known, `program`
@@ -206,7 +210,7 @@ mod tests {
     fn strangers_and_the_dead_are_left_out_and_the_children_of_the_dead_are_not() {
         let mut table = [process(11, 10), process(12, 11), process(13, 10), process(14, 13)];
         table[2].zombie = true;
-        let before = |start| Strangers { before: HashSet::from([(11, start)]), session: 1 };
+        let before = |start| Strangers { before: HashSet::from([(11, start)]), session: Some(1) };
         assert_eq!(pids(&table, &before(111)), [14]);
         // The number alone does not make a stranger: it may have been given to another process since.
         assert_eq!(pids(&table, &before(7)), [11, 12, 14]);
@@ -216,7 +220,16 @@ mod tests {
     fn who_is_in_our_session_is_no_child_of_the_run() {
         let mut table = [process(11, 10), process(12, 10)];
         table[0].session = 9;
-        let strangers = Strangers { before: HashSet::new(), session: 9 };
+        let strangers = Strangers { before: HashSet::new(), session: Some(9) };
         assert_eq!(pids(&table, &strangers), [12]);
+    }
+
+    #[test]
+    fn session_0_is_a_session_like_others() {
+        // That is its number in a pid namespace whose first process was started without setsid, as in a container.
+        let mut table = [process(11, 10), process(12, 10)];
+        table[0].session = 0;
+        assert_eq!(pids(&table, &Strangers::default()), [11, 12]);
+        assert_eq!(pids(&table, &Strangers { before: HashSet::new(), session: Some(0) }), [12]);
     }
 }
