@@ -88,8 +88,8 @@ fn is_json(text: &[u8]) -> bool {
 /// Where an answer goes.
 #[derive(Debug, Clone)]
 pub enum Destination {
-    /// To this file, moved into place.
-    File(PathBuf),
+    /// To this file, moved into place from beside it, where it has that name.
+    File(PathBuf, String),
     /// To stdout, ending in LF.
     Stdout,
     /// To the caller, who has it already.
@@ -99,7 +99,7 @@ pub enum Destination {
 /// Delivers `text`.
 pub fn deliver(text: &[u8], destination: &Destination) -> io::Result<()> {
     match destination {
-        Destination::File(path) => replace::file(path, text),
+        Destination::File(path, beside) => replace::file(path, text, beside),
         Destination::Stdout => {
             let mut whole = text.to_vec();
             if !whole.ends_with(b"\n") {

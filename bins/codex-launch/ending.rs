@@ -58,6 +58,9 @@ pub enum Kind {
     Error,
 }
 
+/// What the caller sees of a launcher whose first process was killed: nothing but KILL ends that one.
+pub const ABANDONED: Status = Status::KILLED;
+
 impl Ending {
     /// Decides. Time limit, cancel and wrong thread come first: they say why the run was cut short, whatever Codex
     /// made of the signals it got.
@@ -77,6 +80,7 @@ impl Ending {
                 let words = "codex began another thread than the one to resume";
                 error(Status::LAUNCHER, Some(Cause::WrongThread), words)
             }
+            (Some(Cut::Abandoned), _) => Ending::lost(ABANDONED, None),
             (None, Decide::Status) => by_status(facts),
             (None, Decide::Stream) => by_stream(facts),
         }
@@ -85,6 +89,12 @@ impl Ending {
     /// The ending of a run whose program could not be started.
     pub fn not_started(why: &str) -> Ending {
         error(Status::CANNOT_EXECUTE, Some(Cause::Spawn), &format!("codex cannot be executed: {why}"))
+    }
+
+    /// The ending of a run that one of the launcher's two processes did not live to see; `signal` killed it.
+    pub fn lost(status: Status, signal: Option<i32>) -> Ending {
+        let by = signal.map_or(String::new(), |signal| format!(" by {}", signal_name(signal)));
+        error(status, Some(Cause::Lost), &format!("one of the launcher's two processes was killed{by}"))
     }
 
     /// The ending of a run whose user lost patience with the reader of the answer.

@@ -16,16 +16,15 @@ use crate::probe;
 use crate::report::{self, Details};
 use crate::session::Session;
 use crate::stream::{Stream, Wiring};
+use crate::traces::Traces;
+use common::edge::halves::{Link, Stage, Teller};
 use common::edge::output::Output;
-use common::edge::signals;
 use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::flow::record;
 use crossbeam_channel::unbounded;
-use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -41,8 +40,8 @@ pub struct Outcome {
 }
 
 /// Runs Codex as `config` says, and tells how it went.
-pub fn run(config: Config) -> Result<Status, Refusal> {
-    Ok(supervised(config, To::Outputs)?.ending.status())
+pub fn run(config: Config, traces: &Traces, link: Link) -> Result<Status, Refusal> {
+    Ok(supervised(config, To::Outputs, traces, link)?.ending.status())
 }
 
 /// Whom the answer is for.
@@ -55,10 +54,10 @@ pub enum To {
 }
 
 impl To {
-    fn destination(self, outputs: &Outputs) -> Destination {
+    fn destination(self, outputs: &Outputs, traces: &Traces) -> Destination {
         match (self, &outputs.result) {
             (To::Caller, _) => Destination::Caller,
-            (To::Outputs, Some(path)) => Destination::File(path.clone()),
+            (To::Outputs, Some(path)) => Destination::File(path.clone(), traces.beside().to_owned()),
             (To::Outputs, None) => Destination::Stdout,
         }
     }
@@ -80,31 +79,35 @@ pub fn dry_run(mut config: Config) -> Result<Status, Refusal> {
 }
 
 /// Runs Codex as `config` says, delivers the answer, and tells on stderr how it went.
-pub fn supervised(config: Config, to: To) -> Result<Outcome, Refusal> {
+pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result<Outcome, Refusal> {
     let (notify, notices) = unbounded();
-    signals::notify(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
+    let guardian = link.listen(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
     let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
-    let destination = to.destination(&config.outputs);
-    let folder = private_folder()?;
+    let destination = to.destination(&config.outputs, traces);
+    let folder = private_folder(traces)?;
     let last_message = folder.path().join("last-message");
     let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
+    guardian.stage(Stage::Opening);
     let Opened { aside, writer, progress } = outputs::open(&config.outputs, config.force, &notices)?;
+    guardian.opened(progress.as_ref());
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
         thread: prepared.thread.clone(),
-        session: config.outputs.session.clone().map(Session::new),
+        session: config.outputs.session.clone().map(|path| Session::new(path, traces.beside().to_owned())),
         notices: notify,
     });
     let child = match Child::start(&spec(&config, &prepared, &last_message)) {
         Ok(child) => child,
-        Err(error) => return Ok(not_started(&mut stream, &error)),
+        Err(error) => return Ok(not_started(&mut stream, &error, &guardian)),
     };
+    guardian.started(child.pid);
     let started = child.started;
     let limits = Limits { time: config.time, grace: config.kill_grace / 2 };
     let pipes = pipes.connect(child.pipes, prepared.prompt, stream, aside.clone());
     let mut ended = supervise::run(&tree, child.pid, started, limits, &notices);
+    guardian.stage(Stage::Over);
     let closing = writer.map(Writer::run_is_over);
     let patience = Patience::new(&notices, ended.cut, config.kill_grace, started + config.time);
     let stream = pipes.finish(&patience).map_err(|status| unread("progress file", status, started))?;
@@ -122,7 +125,7 @@ pub fn supervised(config: Config, to: To) -> Result<Outcome, Refusal> {
         limit: config.time,
     };
     let ending = Ending::of(&facts);
-    End { ending, answer, stream, closing, shown, ended }.deliver(&destination, started, &patience)
+    End { ending, answer, stream, closing, shown, ended, guardian }.deliver(&destination, started, &patience)
 }
 
 /// A run that is over, and of which nothing has been delivered yet.
@@ -135,6 +138,7 @@ struct End {
     /// The end of stderr, noise included.
     shown: String,
     ended: Ended<Exit>,
+    guardian: Teller,
 }
 
 impl End {
@@ -145,7 +149,7 @@ impl End {
         started: Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { mut ending, answer, mut stream, closing, shown, ended } = self;
+        let End { mut ending, answer, mut stream, closing, shown, ended, guardian } = self;
         let mut lost = Lost::new();
         lost.note("progress file", stream.progress_error.take());
         lost.note("session file", stream.session().and_then(Session::finish));
@@ -164,12 +168,17 @@ impl End {
         let ending = ending.unless_lost(&lost);
         let sentinel = ending.sentinel(started.elapsed().as_secs(), stream.verdict.output_tokens());
         let line = record::sentinel(&sentinel);
+        guardian.stage(Stage::Sealing);
         let seal = move || {
             let sealed = stream.seal(&line);
-            (stream, sealed)
+            (stream, sealed, line)
         };
-        let (stream, sealed) =
+        let (stream, sealed, line) =
             patience.wait(seal).map_err(|status| unread("progress file", status, started))?;
+        guardian.stage(Stage::Sealed);
+        if sealed.is_err() {
+            report::unsealed(&line);
+        }
         lost.note("progress file", sealed.err());
         let ending = ending.unless_lost(&lost);
         let elapsed = started.elapsed();
@@ -197,10 +206,8 @@ fn cannot_launch(what: &str, error: &io::Error) -> Refusal {
     refuse(Status::LAUNCHER, what, why(error))
 }
 
-fn private_folder() -> Result<tempfile::TempDir, Refusal> {
-    let mut builder = tempfile::Builder::new();
-    let folder = builder.prefix("codex-launch-").permissions(Permissions::from_mode(0o700)).tempdir();
-    folder.map_err(|error| {
+fn private_folder(traces: &Traces) -> Result<tempfile::TempDir, Refusal> {
+    traces.make_folder().map_err(|error| {
         cannot_launch(&format!("temporary folder in {}", std::env::temp_dir().display()), &error)
     })
 }
@@ -215,9 +222,15 @@ fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
 }
 
 /// The end of a run whose program could not be started.
-fn not_started(stream: &mut Stream, error: &io::Error) -> Outcome {
+fn not_started(stream: &mut Stream, error: &io::Error, guardian: &Teller) -> Outcome {
     let ending = Ending::not_started(&why(error));
-    let sealed = stream.seal(&record::sentinel(&ending.sentinel(0, None)));
+    guardian.stage(Stage::Sealing);
+    let line = record::sentinel(&ending.sentinel(0, None));
+    let sealed = stream.seal(&line);
+    guardian.stage(Stage::Sealed);
+    if sealed.is_err() {
+        report::unsealed(&line);
+    }
     let mut lost = Lost::new();
     lost.note("progress file", sealed.err());
     let elapsed = Duration::ZERO;

@@ -10,6 +10,7 @@ mod aside;
 mod check;
 mod command;
 mod ending;
+mod guardian;
 mod launch;
 mod lost;
 mod outputs;
@@ -22,6 +23,7 @@ mod report;
 mod resume;
 mod session;
 mod stream;
+mod traces;
 mod verify;
 
 use std::process::ExitCode;
@@ -31,8 +33,8 @@ const NAME: &str = "codex-launch";
 
 fn main() -> ExitCode {
     let status = match args::parse() {
-        Ok(args::Job::Run(config)) => launch::run(config),
-        Ok(args::Job::Verify(config)) => verify::run(config),
+        Ok(args::Job::Run(config)) => guardian::guarded(config, launch::run),
+        Ok(args::Job::Verify(config)) => guardian::guarded(verify::small(config), verify::run),
         Ok(args::Job::DryRun(config)) => launch::dry_run(config),
         Err(status) => Err(check::Refusal::Said(status)),
     };

@@ -3,6 +3,7 @@
 //! A slow reader of events or answer gets them all, as long as the run's own limit allows: that is what a pipe is for.
 //! But a run that was cut short has to end, and so has one whose user loses patience now.
 
+use crate::ending::ABANDONED;
 use common::edge::signals::Notice;
 use common::edge::supervise::Cut;
 use common::edge::worker::Worker;
@@ -43,6 +44,7 @@ impl<'a> Patience<'a> {
             Some(Cut::Timeout) => (cut_end, Status::TIMEOUT),
             Some(Cut::Cancelled(signal)) => (cut_end, Status::signal(signal)),
             Some(Cut::Halted) => (cut_end, Status::LAUNCHER),
+            Some(Cut::Abandoned) => (cut_end, ABANDONED),
         };
         Patience { notices, end: Cell::new(end), is_cut: Cell::new(cut.is_some()) }
     }
@@ -70,9 +72,13 @@ impl<'a> Patience<'a> {
             select! {
                 recv(done) -> done => return done.map_err(|_| Status::LAUNCHER),
                 recv(self.notices) -> notice => {
-                    if let (Ok(Notice::User(signal)), false) = (notice, self.is_cut.get()) {
-                        self.is_cut.set(true);
-                        self.end.set((Instant::now() + LAST_CALL, Status::signal(signal)));
+                    let status = match notice {
+                        Ok(Notice::User(signal)) => Status::signal(signal),
+                        Ok(Notice::Abandoned) => ABANDONED,
+                        _ => continue,
+                    };
+                    if !self.is_cut.replace(true) {
+                        self.end.set((Instant::now() + LAST_CALL, status));
                     }
                 }
                 recv(at(end)) -> _ => return Err(status),

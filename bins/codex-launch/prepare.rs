@@ -3,6 +3,7 @@
 use crate::NAME;
 use crate::args::{Config, Resume};
 use crate::check::{self, Refusal, refuse};
+use crate::ending::ABANDONED;
 use crate::probe::{self, Probe};
 use crate::{prompt, resume};
 use common::edge::place;
@@ -118,6 +119,9 @@ fn cancelled(notice: Option<Notice>) -> Result<(), Refusal> {
     match notice {
         Some(Notice::User(signal)) => {
             Err(Refusal::Because(Status::signal(signal), "cancelled before the launch".to_owned()))
+        }
+        Some(Notice::Abandoned) => {
+            Err(Refusal::Because(ABANDONED, "the launcher was killed before the launch".to_owned()))
         }
         _ => Ok(()),
     }

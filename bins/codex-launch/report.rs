@@ -31,8 +31,8 @@ pub struct Details<'a> {
 /// Tells it: on failure the reason, the last message or failure that Codex reported and the end of its stderr; what
 /// else went wrong; and always, last, the time it took.
 pub fn tell(ending: &Ending, details: &Details<'_>) {
-    if let Ending::Failed(failure) = ending {
-        tell_failure(failure, details);
+    if matches!(ending, Ending::Failed(_)) {
+        tell_failure(ending, details);
     }
     let told = matches!(ending, Ending::Failed(Failure { cause: Some(Cause::Io), .. }));
     details.lost.lines().skip(usize::from(told)).for_each(|line| say::line(NAME, line));
@@ -52,9 +52,22 @@ pub fn elapsed(elapsed: Duration) {
     say::line(NAME, &format!("elapsed={}s", elapsed.as_secs()));
 }
 
-fn tell_failure(failure: &Failure, details: &Details<'_>) {
-    let cause = failure.cause.map_or(String::new(), |cause| format!(" ({})", cause.word()));
-    say::line(NAME, &format!("failed: {}{cause}", failure.words));
+/// Tells why a run failed, in one line.
+pub fn failure(ending: &Ending) {
+    if let Ending::Failed(failure) = ending {
+        let cause = failure.cause.map_or(String::new(), |cause| format!(" ({})", cause.word()));
+        say::line(NAME, &format!("failed: {}{cause}", failure.words));
+    }
+}
+
+/// Tells a sentinel that the progress file did not take, so that it is said at all.
+pub fn unsealed(sentinel: &str) {
+    say::line(NAME, "progress file: no room for its sentinel, which is:");
+    say::block(sentinel.trim_end());
+}
+
+fn tell_failure(ending: &Ending, details: &Details<'_>) {
+    failure(ending);
     let last = details.verdict.failure().or(details.verdict.message().map(|message| message.text.as_str()));
     if let Some(last) = last {
         say::block(&format!("{NAME}: codex said last: {}", beginning(last)));

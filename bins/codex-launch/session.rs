@@ -12,6 +12,8 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct Session {
     path: PathBuf,
+    /// The name it is written under before it is moved there.
+    beside: String,
     /// The id that was written last.
     id: String,
     state: State,
@@ -26,9 +28,9 @@ enum State {
 }
 
 impl Session {
-    /// Nothing is written to `path` yet.
-    pub fn new(path: PathBuf) -> Session {
-        Session { path, id: String::new(), state: State::Done(None) }
+    /// Nothing is written to `path` yet; it will be under the name `beside` first.
+    pub fn new(path: PathBuf, beside: String) -> Session {
+        Session { path, beside, id: String::new(), state: State::Done(None) }
     }
 
     /// Writes `id`, unless it was the last one written. Nothing waits for a reader of it here.
@@ -37,8 +39,8 @@ impl Session {
             return;
         }
         id.clone_into(&mut self.id);
-        let (path, line) = (self.path.clone(), format!("{id}\n"));
-        let write = move || replace::file(&path, line.as_bytes());
+        let (path, beside, line) = (self.path.clone(), self.beside.clone(), format!("{id}\n"));
+        let write = move || replace::file(&path, line.as_bytes(), &beside);
         let may_wait = matches!(place::look(&self.path, Making::Moved), Ok(Standing::Special));
         self.state = match may_wait.then(Worker::hire) {
             Some(Ok(worker)) => State::Waiting(worker.run(write)),

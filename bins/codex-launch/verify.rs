@@ -5,6 +5,8 @@ use crate::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
 use crate::check::{Refusal, refuse};
 use crate::ending::Ending;
 use crate::launch::{self, To};
+use crate::traces::Traces;
+use common::edge::halves::Link;
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::safe;
@@ -19,8 +21,8 @@ const PROMPT: &str = "Reply with the single word: ok";
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs it and prints how it went: status 0 when an answer came, 69 when Codex is not signed in, else as for a run.
-pub fn run(config: Config) -> Result<Status, Refusal> {
-    let outcome = launch::supervised(small(config), To::Caller)?;
+pub fn run(config: Config, traces: &Traces, link: Link) -> Result<Status, Refusal> {
+    let outcome = launch::supervised(config, To::Caller, traces, link)?;
     let status = match &outcome.ending {
         Ending::Failed(failure) if failure.cause == Some(Cause::Auth) => Status::UNAVAILABLE,
         ending => ending.status(),
@@ -43,7 +45,7 @@ pub fn run(config: Config) -> Result<Status, Refusal> {
 }
 
 /// The run: nothing may be written, and neither the user's config nor a repository has a say in it.
-fn small(config: Config) -> Config {
+pub fn small(config: Config) -> Config {
     Config {
         rights: Rights::Sandbox(Sandbox::ReadOnly),
         extra: Extra { ignore_user_config: true, ..Extra::default() },

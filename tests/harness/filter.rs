@@ -143,6 +143,13 @@ impl Filter {
         self
     }
 
+    /// How long after its end what it started may go on, where that is not to have ended before it: its other half has
+    /// to finish when it is killed.
+    pub(crate) fn linger(mut self, linger: Duration) -> Filter {
+        self.linger = linger;
+        self
+    }
+
     /// Starts it and waits for its end.
     #[track_caller]
     pub(crate) fn run(self) -> Ran {
@@ -183,6 +190,7 @@ impl Filter {
             // It may leave without reading all; then there is nothing more to feed.
             std::thread::spawn(move || drop(stdin.write_all(&bytes)));
         }
-        Running::new(child, id, self.limit, self.linger)
+        let is_of_two = self.words.iter().any(|word| Path::new(word) == binary("codex-launch"));
+        Running::new(child, id, self.limit, self.linger, is_of_two)
     }
 }

@@ -11,8 +11,8 @@ use nix::unistd::Pid;
 
 use super::private;
 use super::ran::{Ran, excerpt};
-use super::sweep::TestId;
-use super::wait::wait_until;
+use super::sweep::{TestId, children};
+use super::wait::{SOON, wait_until};
 
 /// How often is looked whether it has ended.
 const STEP: Duration = Duration::from_millis(2);
@@ -33,20 +33,62 @@ pub(crate) struct Running {
     linger: Duration,
     /// The highest VmHWM seen so far.
     peak_kib: u64,
+    /// Whether it is the launcher, which consists of two processes.
+    is_of_two: bool,
+    /// The one that does the work, when it was seen.
+    runner: Option<Pid>,
     waited_for: bool,
 }
 
 impl Running {
-    pub(super) fn new(mut child: Child, id: TestId, limit: Duration, linger: Duration) -> Running {
+    pub(super) fn new(
+        mut child: Child,
+        id: TestId,
+        limit: Duration,
+        linger: Duration,
+        is_of_two: bool,
+    ) -> Running {
         let stdout = Gatherer::new(child.stdout.take());
         let stderr = Gatherer::new(child.stderr.take());
         let started = Instant::now();
-        Running { child, id, stdout, stderr, started, limit, linger, peak_kib: 0, waited_for: false }
+        Running {
+            child,
+            id,
+            stdout,
+            stderr,
+            started,
+            limit,
+            linger,
+            peak_kib: 0,
+            is_of_two,
+            runner: None,
+            waited_for: false,
+        }
     }
 
     /// Its process id.
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"))
+    }
+
+    /// The process that does the work where a filter consists of two, once it is there.
+    #[track_caller]
+    pub(crate) fn runner(&self) -> Pid {
+        let mut found = None;
+        wait_until("the filter has its second process", SOON, || {
+            found = self.runner_now();
+            found.is_some()
+        });
+        found.expect("a process")
+    }
+
+    fn runner_now(&self) -> Option<Pid> {
+        let program = |pid: Pid| std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+        let own = program(self.pid())?;
+        children(self.pid())
+            .into_iter()
+            .map(|child| child.pid)
+            .find(|pid| program(*pid).as_ref() == Some(&own))
     }
 
     /// Sends it a signal, to it alone.
@@ -83,10 +125,26 @@ impl Running {
         ran
     }
 
+    /// Where a filter consists of two processes, the one that does the work counts.
+    fn look_at_memory(&mut self) {
+        if self.runner.is_none() && self.is_of_two {
+            self.runner = self.runner_now();
+        }
+        let pid = self.runner.unwrap_or_else(|| self.pid());
+        self.peak_kib = self.peak_kib.max(peak_kib(pid));
+    }
+
+    /// Kills what a filter has left that was killed itself, where that is no fault.
+    pub(crate) fn abandon(mut self) {
+        self.waited_for = true;
+        self.id.kill_all();
+        self.child.wait().expect("waiting for a filter");
+    }
+
     #[track_caller]
     fn wait(&mut self) -> ExitStatus {
         loop {
-            self.peak_kib = self.peak_kib.max(peak_kib(self.child.id()));
+            self.look_at_memory();
             if let Some(status) = self.child.try_wait().expect("waiting for a filter") {
                 return status;
             }
@@ -121,7 +179,7 @@ impl Drop for Running {
 /// It is VmHWM of the program that runs now. The `ru_maxrss` of wait4 would have the last word, but is no use: it
 /// counts the memory that the process had before its exec, which is that of the test runner, and that of the
 /// children it waited for. VmHWM is gone with the process, so what it took in its last [`STEP`] can be missed.
-fn peak_kib(pid: u32) -> u64 {
+fn peak_kib(pid: Pid) -> u64 {
     // A spawn returns a moment before the memory is the program's own; until then it is that of the test runner.
     let program = std::fs::read_link(format!("/proc/{pid}/exe"));
     if !program.is_ok_and(|program| program != std::env::current_exe().expect("the test runner")) {

@@ -7,6 +7,7 @@ mod ending;
 mod environment;
 mod files;
 mod floods;
+mod halves;
 mod lines;
 mod noise;
 mod options;

@@ -1,6 +1,7 @@
 //! Files that cannot be written, and readers that leave.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
 use nix::unistd::Pid;
@@ -34,7 +35,19 @@ fn l19_a_progress_file_on_a_full_device() {
     let scratch = Scratch::git();
     let launcher =
         bare(&scratch, &long(&scratch)).args(["--progress-file", "/dev/full", "--result-file", "r"]);
-    writing_failed(&scratch, &launcher.run(), NO_SPACE);
+    let ran = launcher.run();
+    writing_failed(&scratch, &ran, NO_SPACE);
+    // The sentinel is said where it can be.
+    let sentinel = r#"{"type":"handoff.failed","reason":"error","rc":74,"elapsed_seconds":0,"cause":"io"}"#;
+    assert!(ran.stderr_lines().contains(&sentinel.to_owned()), "{ran}");
+}
+
+#[test]
+fn the_room_that_is_kept_for_the_sentinel_is_given_back() {
+    let scratch = Scratch::git();
+    launch(&scratch, &Script::good()).run().exits(0);
+    let about = std::fs::metadata(scratch.path("p")).expect("the progress file");
+    assert_eq!(about.blocks() * 512, about.len().next_multiple_of(about.blksize()));
 }
 
 #[test]
@@ -79,7 +92,8 @@ fn l19_a_progress_file_on_a_file_system_that_fills_up() {
     writing_failed(&scratch, &ran, NO_SPACE);
     let progress = progress(&scratch);
     progress.failed(74, "io");
-    assert_eq!(progress.events.len(), 2 + 65);
+    // One less than would fit without the sentinel.
+    assert_eq!(progress.events.len(), 2 + 64);
 }
 
 #[test]

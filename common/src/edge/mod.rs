@@ -3,6 +3,7 @@
 pub mod backlog;
 pub mod fanout;
 pub mod follow;
+pub mod halves;
 pub mod input;
 pub mod intake;
 pub mod output;
@@ -14,4 +15,5 @@ pub mod sift;
 pub mod signals;
 pub mod spool;
 pub mod supervise;
+mod tail;
 pub mod worker;

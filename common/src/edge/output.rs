@@ -1,14 +1,15 @@
 //! A file, or anything else that can be written, that takes whole lines.
 
 use super::place;
-use super::pump::{CHUNK, Traffic};
-use crate::sys::descriptor;
+use super::pump::Traffic;
+use super::tail;
+use crate::sys::{descriptor, lock, room};
 use memchr::memrchr;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// Which file may be opened.
@@ -47,7 +48,23 @@ pub struct Output {
     /// Whether it ends in a torn line that could not be cut away; the next line starts with an LF of its own.
     torn: bool,
     traffic: Traffic,
+    room: Room,
 }
+
+/// The room that a file has for its last line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// It needs none, or none can be reserved here.
+    None,
+    /// Room is reserved up to this offset.
+    UpTo(u64),
+}
+
+/// How much room a last line has. File systems give it in whole blocks.
+const LAST_LINE: u64 = 512;
+
+/// How much more is reserved at a time, so that not each line needs a reservation of its own.
+const AHEAD: u64 = 64 << 10;
 
 impl Output {
     /// Opens `path` for appending. A file is made with mode 0600 and O_EXCL; an empty one that is there is used as
@@ -59,16 +76,41 @@ impl Output {
         Output::open_with(path, existing, |_| Ok(()))
     }
 
-    /// The same, and a regular file is taken for this process alone before anything is done to it.
+    /// The same, and a regular file is taken for this process, and for whom it hands the file to, before anything is
+    /// done to it; and it keeps room for its last line: see [`Output::last_line`].
     ///
     /// # Errors
     /// `WouldBlock`, too, when another process has taken it so.
     pub fn open_alone(path: &Path, existing: Existing) -> io::Result<Output> {
-        Output::open_with(path, existing, |file| match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        let output = Output::open_with(path, existing, |file| match lock::take(file) {
             // A file system without locks is written as it always was.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-        })
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => Ok(()),
+            taken => taken,
+        })?;
+        let room = if output.regular { Room::UpTo(0) } else { Room::None };
+        Ok(Output { room, ..output })
+    }
+
+    /// Takes over what a process that is dead was writing. A regular file is cut back to its last whole line; to
+    /// anything else the next line is a line of its own.
+    ///
+    /// # Errors
+    /// When it cannot be read or cut.
+    pub fn take_over(open: OwnedFd) -> io::Result<Output> {
+        let mut output = Output::of(open)?;
+        if output.regular {
+            tail::mend(&output.file)?;
+        }
+        output.torn = !output.regular;
+        Ok(output)
+    }
+
+    /// The last line of a regular file, without its LF; `None` of anything else.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_last_line(&self) -> io::Result<Option<Vec<u8>>> {
+        self.regular.then(|| tail::last_line(&self.file)).transpose()
     }
 
     fn open_with(
@@ -130,7 +172,7 @@ impl Output {
     pub fn of(open: impl Into<OwnedFd>) -> io::Result<Output> {
         let file = File::from(open.into());
         let regular = file.metadata()?.is_file();
-        Ok(Output { file, regular, begun: 0, torn: false, traffic: Traffic::default() })
+        Ok(Output { file, regular, begun: 0, torn: false, traffic: Traffic::default(), room: Room::None })
     }
 
     /// Writes `lines` in one write where the kernel takes it in one: whole lines, or the next piece of one.
@@ -138,6 +180,18 @@ impl Output {
     /// # Errors
     /// When it cannot all be written. A regular file then ends after the last line that it took whole.
     pub fn lines(&mut self, lines: &[u8]) -> io::Result<()> {
+        let written = match self.keep_room(lines.len() as u64) {
+            Ok(()) => self.append(lines),
+            // As many as there is room for.
+            Err(_) => lines.split_inclusive(|&byte| byte == b'\n').try_for_each(|line| {
+                self.keep_room(line.len() as u64)?;
+                self.append(line)
+            }),
+        };
+        written.or_else(|error| self.cut().and(Err(error)))
+    }
+
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         if self.torn {
             self.write(b"\n").1?;
             self.torn = false;
@@ -148,7 +202,24 @@ impl Output {
             Some(at) => (taken - at - 1) as u64,
             None => self.begun + taken as u64,
         };
-        result.or_else(|error| self.cut().and(Err(error)))
+        result
+    }
+
+    /// Sees to it that there is room for the last line behind `more` bytes.
+    fn keep_room(&mut self, more: u64) -> io::Result<()> {
+        let Room::UpTo(end) = self.room else { return Ok(()) };
+        let length = self.file.metadata()?.len();
+        let needed = more + LAST_LINE;
+        if length + needed <= end {
+            return Ok(());
+        }
+        let reserve = |bytes| room::reserve(&self.file, length, bytes).map(|()| Room::UpTo(length + bytes));
+        self.room = match reserve(needed + AHEAD) {
+            Ok(room) => room,
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Room::None,
+            Err(_) => reserve(needed)?,
+        };
+        Ok(())
     }
 
     /// Writes one line that `feed` hands over in pieces.
@@ -162,34 +233,35 @@ impl Output {
         feed(&mut |piece| self.lines(piece)).or_else(|error| self.cut().and(Err(error)))
     }
 
-    /// Writes `line` and, when a full regular file does not take it, gives up lines at the file's end until it does:
-    /// the last word of a file matters more than the words before it.
+    /// Writes `line` as the last one, into the room that was kept for it. A full regular file without such room gives
+    /// up lines at its end until it takes this one: the last word of a file matters more than the words before it.
+    /// Room that is not needed is given back.
     ///
     /// # Errors
     /// When it cannot be written all the same.
     pub fn last_line(&mut self, line: &[u8]) -> io::Result<()> {
-        let result = self.lines(line);
-        if result.is_ok() || !self.regular || !self.make_room(line.len() as u64)? {
-            return result;
+        let kept = std::mem::replace(&mut self.room, Room::None);
+        let mut result = self.lines(line);
+        if result.is_err() && self.regular && self.give_up_lines(line.len() as u64)? {
+            result = self.lines(line);
         }
-        self.lines(line)
+        if kept != Room::None {
+            self.give_room_back();
+        }
+        result
+    }
+
+    /// Gives back the room behind the end. It is the kernel's to do at the latest when the file is next emptied, so a
+    /// failure costs nothing but some room.
+    pub fn give_room_back(&self) {
+        let _ = self.file.metadata().and_then(|about| self.file.set_len(about.len()));
     }
 
     /// Cuts whole lines of at least `room` bytes off the end; false when there are none.
-    fn make_room(&mut self, room: u64) -> io::Result<bool> {
-        let length = self.file.metadata()?.len();
-        let Some(end) = length.checked_sub(room) else { return Ok(false) };
-        let mut window = [0; CHUNK];
-        let start = end.saturating_sub(CHUNK as u64);
-        let wide = usize::try_from(end - start).unwrap_or(0);
-        self.file.read_exact_at(&mut window[..wide], start)?;
-        let whole = memrchr(b'\n', &window[..wide]).map_or(0, |at| at as u64 + 1);
-        // A line longer than the window goes whole only when it is the first one.
-        if whole == 0 && start > 0 {
-            return Ok(false);
-        }
-        self.file.set_len(start + whole)?;
-        self.file.seek(SeekFrom::Start(start + whole))?;
+    fn give_up_lines(&mut self, room: u64) -> io::Result<bool> {
+        let Some(end) = tail::end_without(&self.file, room)? else { return Ok(false) };
+        self.file.set_len(end)?;
+        self.file.seek(SeekFrom::Start(end))?;
         Ok(true)
     }
 
@@ -224,8 +296,18 @@ impl Output {
             let whole = end.saturating_sub(begun);
             self.file.set_len(whole)?;
             self.file.seek(SeekFrom::Start(whole))?;
+            self.renew_room();
         }
         Ok(())
+    }
+
+    /// Reserves the room for the last line again: to cut a file gives back all room behind its end.
+    fn renew_room(&mut self) {
+        if self.room != Room::None {
+            self.room = Room::UpTo(0);
+            // Where there is none any more, the last line does without.
+            let _ = self.keep_room(0);
+        }
     }
 
     /// How many bytes were written, and whether that was all. A pipe that somebody made non-blocking is waited for.
@@ -325,10 +407,10 @@ mod tests {
         let path = folder.path().join("f");
         let mut output = Output::open(&path, Existing::Refused).unwrap();
         output.lines(b"one\ntwo\nthree\n").unwrap();
-        assert!(output.make_room(7).unwrap());
+        assert!(output.give_up_lines(7).unwrap());
         output.lines(b"last\n").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one\nlast\n");
-        assert!(!output.make_room(100).unwrap());
+        assert!(!output.give_up_lines(100).unwrap());
     }
 
     #[test]

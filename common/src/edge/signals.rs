@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Something that a supervised run is told of from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Notice {
     Child,
     /// What the run has printed shows that it must end.
     Halt,
+    /// The process that would finish the run in this one's place is dead.
+    Abandoned,
 }
 
 /// Signals that would end this process too, and stay ignored where they are: `nohup` asked for that with HUP. The last
@@ -38,6 +41,11 @@ const UNLESS_IGNORED: [i32; 4] = [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM];
 /// # Errors
 /// When the handlers cannot be installed.
 pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
+    each_notice(move |notice| notices.send(notice).is_ok())
+}
+
+/// The same, for whoever has more to do with a notice than to send it on; `take` says whether to go on.
+pub(super) fn each_notice(mut take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
     take_without_effect(SIGXFSZ)?;
     let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT, SIGCHLD];
     wanted.extend(UNLESS_IGNORED.into_iter().filter(|signal| !disposition::is_ignored(*signal)));
@@ -45,14 +53,30 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
     // A parent may have left some of them blocked.
     SigSet::empty().thread_set_mask()?;
     thread::Builder::new().spawn(move || {
+        let mut last = None;
         for signal in signals.forever() {
             let notice = if signal == SIGCHLD { Notice::Child } else { Notice::User(signal) };
-            if notices.send(notice).is_err() {
+            if !is_echo(&mut last, notice) && !take(notice) {
                 return;
             }
         }
     })?;
     Ok(())
+}
+
+/// How soon after a signal the same one is its echo: timeout(1) sends it to the process and then to its group.
+const ECHO: Duration = Duration::from_millis(5);
+
+/// Whether `notice` is the wish that was made a moment ago, heard again.
+fn is_echo(last: &mut Option<(Notice, Instant)>, notice: Notice) -> bool {
+    if !matches!(notice, Notice::User(_)) {
+        return false;
+    }
+    let is_echo = last.is_some_and(|(same, at)| same == notice && at.elapsed() < ECHO);
+    if !is_echo {
+        *last = Some((notice, Instant::now()));
+    }
+    is_echo
 }
 
 /// The user's wish that a filter ends: INT, TERM or HUP. It can be read from, or rather polled, once it was made.

@@ -29,6 +29,8 @@ impl Status {
     pub const LAUNCHER: Status = Status(125);
     /// Codex cannot be executed.
     pub const CANNOT_EXECUTE: Status = Status(126);
+    /// Ended by KILL.
+    pub const KILLED: Status = Status(128 + 9);
 
     /// Ended by signal `n`: 128+n.
     pub fn signal(n: i32) -> Status {
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn signals_and_programs_map_as_in_a_shell() {
-        assert_eq!(Status::signal(9).code(), 137);
+        assert_eq!(Status::signal(9), Status::KILLED);
         assert_eq!(Status::signal(15).code(), 143);
         assert_eq!(Status::of_program(2).code(), 2);
         assert_eq!(Status::of_program(255).code(), 255);

@@ -25,6 +25,8 @@ pub enum Cause {
     WrongThread,
     /// A file of the run could not be written.
     Io,
+    /// The launcher was killed, and how the run would have ended is not known.
+    Lost,
 }
 
 impl Cause {
@@ -41,6 +43,7 @@ impl Cause {
             Cause::Spawn => "spawn",
             Cause::WrongThread => "wrong-thread",
             Cause::Io => "io",
+            Cause::Lost => "lost",
         }
     }
 

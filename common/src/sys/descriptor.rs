@@ -1,8 +1,11 @@
 //! What the standard library does not say about a descriptor.
 
+use nix::errno::Errno;
 use nix::libc;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 /// Another descriptor for what this process has open as `number`, closed on exec.
 pub(crate) fn duplicate(number: i32) -> io::Result<OwnedFd> {
@@ -13,6 +16,36 @@ pub(crate) fn duplicate(number: i32) -> io::Result<OwnedFd> {
             descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
         }
     }
+}
+
+/// Sends `bytes` through a socket, and a copy of `descriptor` with them (SCM_RIGHTS, unix(7)).
+pub(crate) fn send(socket: &UnixStream, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    let numbers: Vec<i32> = descriptor.iter().map(AsRawFd::as_raw_fd).collect();
+    let rights = [ControlMessage::ScmRights(&numbers)];
+    let control = if numbers.is_empty() { &[] } else { &rights[..] };
+    let slices = [IoSlice::new(bytes)];
+    sendmsg::<()>(socket.as_raw_fd(), &slices, control, MsgFlags::empty(), None)?;
+    Ok(())
+}
+
+/// Receives what was sent so: how many bytes, 0 at the end, and the descriptor that came with them.
+pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
+    let mut space = nix::cmsg_space!(i32);
+    let mut slices = [IoSliceMut::new(bytes)];
+    let received = loop {
+        match recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut space), MsgFlags::empty()) {
+            Err(Errno::EINTR) => {}
+            received => break received?,
+        }
+    };
+    let mut descriptor = None;
+    for message in received.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(numbers) = message {
+            // SAFETY: the kernel has just made these descriptors for this process, and nobody else knows them.
+            descriptor = numbers.into_iter().map(|number| unsafe { OwnedFd::from_raw_fd(number) }).last();
+        }
+    }
+    Ok((received.bytes, descriptor))
 }
 
 /// How many bytes can be read from a pipe right now (FIONREAD).

@@ -7,5 +7,14 @@
 pub(crate) mod descent;
 pub(crate) mod descriptor;
 pub(crate) mod disposition;
+pub(crate) mod lock;
 pub(crate) mod notice;
 pub(crate) mod process;
+pub(crate) mod room;
+
+/// Whether this platform stands for one that has nothing of its own, so that the way without can be tested on any: the
+/// variable CODEX_FILTERS_PORTABLE is set, to anything.
+#[cfg(target_os = "linux")]
+fn is_forced_portable() -> bool {
+    std::env::var_os("CODEX_FILTERS_PORTABLE").is_some()
+}

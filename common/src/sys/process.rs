@@ -3,7 +3,7 @@
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::unistd::{ForkResult, Pid};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
@@ -33,6 +33,16 @@ pub(crate) enum Reaped {
 pub(crate) fn in_own_session(command: &mut Command) {
     // SAFETY: between fork and exec only setsid runs, which is async-signal-safe (POSIX.1-2017, 2.4.3).
     unsafe { command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from)) };
+}
+
+/// Makes a second process of this one: `None` in the child, its number in the parent. It is called while there is
+/// one thread alone, so the child may go on as any process does.
+pub(crate) fn fork() -> io::Result<Option<i32>> {
+    // SAFETY: with one thread there is no lock that another one could have held (fork(2), POSIX.1-2017).
+    match unsafe { nix::unistd::fork() }? {
+        ForkResult::Child => Ok(None),
+        ForkResult::Parent { child } => Ok(Some(child.as_raw())),
+    }
 }
 
 /// Sends `signal` to the group that `leader` leads. The caller has not buried `leader`, so the number is its own.
@@ -69,6 +79,19 @@ pub(crate) fn reap_any() -> Reaped {
 /// How `child` ended, if it did; it is not buried, so its number and its group's stay its own.
 pub(crate) fn peek(child: i32) -> Option<Exit> {
     look(child, libc::WNOHANG)
+}
+
+/// Whether `process` is a child of this process, dead or alive.
+pub(crate) fn is_child(process: i32) -> bool {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+    // SAFETY: waitid writes one siginfo_t.
+    unsafe { libc::waitid(libc::P_PID, process.cast_unsigned(), info.as_mut_ptr(), flags) == 0 }
+}
+
+/// Whether anybody is left in the group that `leader` led.
+pub(crate) fn has_group(leader: i32) -> bool {
+    killpg(Pid::from_raw(leader), None) != Err(Errno::ESRCH)
 }
 
 /// Waits until `child` has ended; it is not buried. `None` when it is no child of this process.

@@ -9,6 +9,6 @@ mod tree;
 
 pub use self::child::{Child, Pipes, Spec};
 pub use self::plan::{Cut, Ended, Limits};
-pub use self::run::run;
+pub use self::run::{run, take_over};
 pub use self::tree::Tree;
 pub use crate::sys::process::Exit;

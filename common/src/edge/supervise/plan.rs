@@ -35,6 +35,8 @@ pub enum Cut {
     Cancelled(i32),
     /// What it printed.
     Halted,
+    /// The death of the process that was to see to its end.
+    Abandoned,
 }
 
 /// How a run came to its end. `E` is how the program itself ended.
@@ -57,6 +59,8 @@ pub(super) enum Happening<E> {
     User(i32),
     /// What the program printed shows that it must end.
     Halt,
+    /// Nobody is there any more who would see to its end if this process died.
+    Abandon,
     /// The program ended, and left nothing.
     Gone(E),
     /// The program ended; it is not known yet whether it left anything.
@@ -146,6 +150,7 @@ impl<E: Copy> Plan<E> {
             (_, Happening::Exited(exit)) => self.clear(exit, now),
             (State::Running, Happening::Tick) if due => self.cut(Cut::Timeout, now),
             (State::Running, Happening::User(signal)) => self.cut(Cut::Cancelled(signal), now),
+            (State::Running, Happening::Abandon) => self.cut(Cut::Abandoned, now),
             // Not INT: Codex loses one that comes within 0.1 s of `thread.started` and ignores those behind it (0.156.1
             // and 0.171.0), and a wrong thread must not work on until TERM.
             (State::Running, Happening::Halt) => {
@@ -252,6 +257,18 @@ mod tests {
         );
         actions(&mut plan, &[(Happening::Exited(9), 14_006), (Happening::Alone, 14_006)]);
         assert_eq!(plan.ended(), Some(Ended { exit: Some(9), cut: Some(Cut::Timeout), left: false }));
+    }
+
+    #[test]
+    fn an_abandoned_run_climbs_it_too_and_is_not_killed_for_what_was_asked_before() {
+        let mut plan = plan();
+        let steps = [(Happening::Abandon, 100), (Happening::Abandon, 200), (Happening::Tick, 2_100)];
+        assert_eq!(actions(&mut plan, &steps), [Some(Action::Interrupt), None, Some(Action::Terminate)]);
+        plan.step(Happening::Gone(9), at(2_200));
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(9), cut: Some(Cut::Abandoned), left: false }));
+        let mut plan = super::tests::plan();
+        let steps = [(Happening::User(15), 100), (Happening::Abandon, 200)];
+        assert_eq!(actions(&mut plan, &steps), [Some(Action::Interrupt), None]);
     }
 
     #[test]

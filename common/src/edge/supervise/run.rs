@@ -37,10 +37,23 @@ pub fn run(
         match notices.recv_timeout(wait) {
             Ok(Notice::User(signal)) => run.step(Happening::User(signal), started.elapsed()),
             Ok(Notice::Halt) => run.step(Happening::Halt, started.elapsed()),
+            Ok(Notice::Abandoned) => run.step(Happening::Abandon, started.elapsed()),
             Ok(Notice::Child) | Err(RecvTimeoutError::Timeout) => {}
             // Nobody is left to tell; time still passes.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(wait),
         }
+    }
+}
+
+/// Ends what is left of a run whose own process died: the program `pid`, if it may be there, by the same steps as at a
+/// time limit, and all that the run started.
+pub fn take_over(tree: &Tree, pid: Option<i32>, grace: Duration, notices: &Receiver<Notice>) {
+    match pid.filter(|&pid| tree.can_take_over(pid)) {
+        Some(pid) => {
+            let limits = Limits { time: Duration::ZERO, grace };
+            run(tree, pid, Instant::now(), limits, notices);
+        }
+        None => tree.raze(),
     }
 }
 
@@ -57,7 +70,8 @@ struct Run<'a> {
 impl Run<'_> {
     /// Looks whether the program has ended and, if so, whether anything is left.
     fn look(&mut self, now: Duration) {
-        let exit = self.tree.bury(self.pid);
+        let unseen = || self.tree.is_out_of_sight(self.pid).then_some(Exit::Signal(Signal::SIGKILL as i32));
+        let exit = self.tree.bury(self.pid).or_else(unseen);
         let looking = self.plan.is_looking();
         if let (Some(exit), false) = (exit, looking) {
             self.buried = self.tree.finds_descendants();

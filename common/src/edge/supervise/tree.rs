@@ -68,7 +68,7 @@ impl Tree {
 
     /// Buries the dead, and says how `program` ended if it is among them. Where only the group is known, `program`
     /// is not buried, so that the group's number stays its own.
-    pub(super) fn bury(&self, program: i32) -> Option<Exit> {
+    pub(crate) fn bury(&self, program: i32) -> Option<Exit> {
         if !self.finds_descendants {
             return process::peek(program);
         }
@@ -128,6 +128,16 @@ impl Tree {
             self.kill_all();
             std::thread::sleep(RAZE_PAUSE);
         }
+    }
+
+    /// Whether `program`, which another process started, is gone with its group; nobody tells how it ended.
+    pub(super) fn is_out_of_sight(&self, program: i32) -> bool {
+        !self.finds_descendants && !process::is_child(program) && !process::has_group(program)
+    }
+
+    /// Whether a run that another process began can be ended by `program`: the group is its own.
+    pub(super) fn can_take_over(&self, program: i32) -> bool {
+        if self.finds_descendants { process::is_child(program) } else { process::has_group(program) }
     }
 
     /// Whether descendants can be found, or else only the group.

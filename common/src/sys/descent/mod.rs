@@ -41,11 +41,10 @@ pub(crate) trait Descent: Debug + Sync {
     fn signal(&self, process: &Process, signal: Signal);
 }
 
-/// What there is on this platform. The variable CODEX_FILTERS_PORTABLE, set to anything, stands for a platform that
-/// has nothing, so that the way without can be tested on any.
+/// What there is on this platform.
 pub(crate) fn here() -> &'static dyn Descent {
     #[cfg(target_os = "linux")]
-    if std::env::var_os("CODEX_FILTERS_PORTABLE").is_none() {
+    if !super::is_forced_portable() {
         return &linux::Linux;
     }
     &portable::Portable

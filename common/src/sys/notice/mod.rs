@@ -77,11 +77,10 @@ fn poll(first: Option<BorrowedFd<'_>>, most: Duration, bells: &[Bell]) -> bool {
     }
 }
 
-/// What there is on this platform. The variable CODEX_FILTERS_PORTABLE, set to anything, stands for a platform that
-/// has nothing, so that the way without can be tested on any.
+/// What there is on this platform.
 pub(crate) fn here() -> Box<dyn Notices> {
     #[cfg(target_os = "linux")]
-    if std::env::var_os("CODEX_FILTERS_PORTABLE").is_none()
+    if !super::is_forced_portable()
         && let Some(inotify) = linux::Notifier::new()
     {
         return Box::new(inotify);

@@ -1,0 +1,247 @@
+//! The launcher's two processes: each finishes the run when the other one is killed.
+
+use std::fs;
+use std::time::Duration;
+
+use nix::sys::signal::Signal::{SIGCONT, SIGINT, SIGKILL, SIGSTOP, SIGTERM};
+use nix::sys::signal::{kill, killpg};
+use nix::unistd::Pid;
+
+use super::stopping::{busy, stubborn, writes_down};
+use super::{bare, launch, progress, seconds};
+use crate::harness::filter::{Filter, filter};
+use crate::harness::running::Running;
+use crate::harness::scratch::Scratch;
+use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::sweep::is_alive;
+use crate::harness::wait::{SOON, wait_until};
+
+/// A launcher with a folder of its own for temporary files, and a grace of a second.
+fn watched(scratch: &Scratch, script: &Script) -> Filter {
+    fs::create_dir(scratch.path("tmp")).expect("a folder");
+    launch(scratch, script).env("TMPDIR", scratch.path("tmp")).args(["--kill-grace", "1"]).linger(seconds(30))
+}
+
+/// What is in the folder for temporary files.
+fn temporary(scratch: &Scratch) -> Vec<fs::DirEntry> {
+    let entries = fs::read_dir(scratch.path("tmp")).expect("a folder");
+    entries.map(|entry| entry.expect("an entry")).collect()
+}
+
+/// Asserts that nobody knows how the run ended, and that nothing is left of it.
+#[track_caller]
+fn lost(scratch: &Scratch, status: i32) {
+    progress(scratch).failed(status, "lost").events_are([T, S]);
+    assert_eq!(temporary(scratch).len(), 0);
+    assert!(!scratch.has("r"));
+}
+
+#[track_caller]
+fn kill_now(pid: Pid) {
+    kill(pid, SIGKILL).expect("killing a half");
+}
+
+#[test]
+fn the_guardian_finishes_when_the_runner_is_killed() {
+    let scratch = Scratch::git();
+    let running = watched(&scratch, &busy(&scratch)).start();
+    scratch.wait_for("ready");
+    assert_eq!(temporary(&scratch).len(), 1);
+    kill_now(running.runner());
+    let ran = running.end();
+    ran.exits(125).took(seconds(0), seconds(30));
+    let told = ran.stderr_lines();
+    assert_eq!(
+        told,
+        [
+            "codex-launch: failed: one of the launcher's two processes was killed by SIGKILL (lost)",
+            "codex-launch: elapsed=0s"
+        ]
+    );
+    lost(&scratch, 125);
+}
+
+#[test]
+fn the_runner_finishes_when_the_guardian_is_killed() {
+    let scratch = Scratch::git();
+    let running = watched(&scratch, &busy(&scratch)).start();
+    scratch.wait_for("ready");
+    kill_now(running.pid());
+    let ran = running.end();
+    assert_eq!(ran.status.code(), None);
+    ran.stderr_has("failed: one of the launcher's two processes was killed (lost)\n");
+    lost(&scratch, 137);
+}
+
+#[test]
+fn both_climb_the_ladder() {
+    for victim in [|running: &Running| running.runner(), Running::pid] {
+        let scratch = Scratch::git();
+        let running = watched(&scratch, &writes_down(&scratch)).start();
+        scratch.wait_for("ready");
+        kill_now(victim(&running));
+        running.end();
+        assert_eq!(scratch.text("got"), "INT\nTERM\n");
+    }
+}
+
+#[test]
+fn both_killed_leave_no_sentinel_and_the_file_says_so() {
+    let scratch = Scratch::git();
+    let running = watched(&scratch, &busy(&scratch)).start();
+    scratch.wait_for("ready");
+    let runner = running.runner();
+    // Neither can see the other one die.
+    kill(runner, SIGSTOP).expect("stopping a half");
+    kill_now(running.pid());
+    kill_now(runner);
+    wait_until("both are dead", SOON, || !is_alive(running.pid()) && !is_alive(runner));
+    let check = filter("jsonl-sentinel").args(["check", "p"]).dir(scratch.dir()).run();
+    check.exits(65).stdout_is("p: line 2: the file ends without a sentinel\n");
+    drop(scratch);
+    running.abandon();
+}
+
+#[test]
+fn a_runner_that_is_killed_before_the_launch_leaves_nothing() {
+    let scratch = Scratch::git();
+    let (reader, _writer) = std::io::pipe().expect("a pipe");
+    let running = watched(&scratch, &Script::good()).stdin_from(reader).start();
+    kill_now(running.runner());
+    running.end().exits(125).took(seconds(0), seconds(30));
+    assert!(!scratch.has("p") && temporary(&scratch).is_empty());
+}
+
+#[test]
+fn a_guardian_that_is_killed_before_the_launch_leaves_nothing() {
+    let scratch = Scratch::git();
+    let (reader, _writer) = std::io::pipe().expect("a pipe");
+    let running = watched(&scratch, &Script::good()).stdin_from(reader).start();
+    running.runner();
+    kill_now(running.pid());
+    running.end().stderr_has("codex-launch: the launcher was killed before the launch\n");
+    assert!(!scratch.has("p") && temporary(&scratch).is_empty());
+}
+
+#[test]
+fn where_descendants_cannot_be_found_the_group_is_ended_by_either() {
+    for (victim, status) in [(Running::runner as fn(&Running) -> Pid, 125), (Running::pid, 137)] {
+        let scratch = Scratch::git();
+        let script = Script::new().lines([T, S]).touch(&scratch.path("ready")).hang();
+        let running = watched(&scratch, &script).env("CODEX_FILTERS_PORTABLE", "1").start();
+        scratch.wait_for("ready");
+        kill_now(victim(&running));
+        running.end().took(seconds(0), seconds(30));
+        lost(&scratch, status);
+    }
+}
+
+#[test]
+fn to_a_pipe_the_sentinel_is_a_line_of_its_own() {
+    let scratch = Scratch::git();
+    let script = Script::new().lines([T, S]).touch(&scratch.path("ready")).hang();
+    let launcher = bare(&scratch, &script).args(["--progress-file", "-", "--result-file", "r"]);
+    let running = launcher.args(["--kill-grace", "1"]).start();
+    scratch.wait_for("ready");
+    kill_now(running.runner());
+    let ran = running.end();
+    // The line before it may have been torn, so it begins with an LF.
+    let sentinel =
+        r#"{"type":"handoff.failed","reason":"error","rc":125,"elapsed_seconds":0,"cause":"lost"}"#;
+    ran.exits(125).stdout_is(format!("{T}\n{S}\n\n{sentinel}\n"));
+}
+
+#[test]
+fn a_signal_to_the_group_of_both_is_one_signal() {
+    let scratch = Scratch::git();
+    let running = launch(&scratch, &writes_down(&scratch)).args(["--kill-grace", "1"]).start();
+    scratch.wait_for("ready");
+    killpg(running.pid(), SIGINT).expect("signalling a group");
+    running.end().exits(130);
+    progress(&scratch).failed_by("cancelled");
+    assert_eq!(scratch.text("got"), "INT\nTERM\n");
+}
+
+#[test]
+fn a_signal_that_timeout_sends_twice_is_one_signal() {
+    let scratch = Scratch::git();
+    let go = scratch.path("go");
+    let launcher = launch(&scratch, &writes_down(&scratch)).args(["--kill-grace", "1"]);
+    // timeout(1) signals its child and then the group that both are in.
+    let running = launcher.under(&["timeout", "86400"]).start();
+    scratch.wait_for("ready");
+    running.signal(SIGTERM);
+    running.end();
+    assert!(!go.exists());
+    progress(&scratch).failed_by("cancelled");
+    assert_eq!(scratch.text("got"), "INT\nTERM\n");
+}
+
+#[test]
+fn two_signals_to_the_runner_alone_are_two() {
+    let scratch = Scratch::git();
+    let running = launch(&scratch, &stubborn(&scratch)).args(["--kill-grace", "100"]).start();
+    scratch.wait_for("ready");
+    let runner = running.runner();
+    kill(runner, SIGTERM).expect("signalling the runner");
+    scratch.wait_for("asked");
+    kill(runner, SIGINT).expect("signalling the runner");
+    running.end().exits(143).took(seconds(0), seconds(25));
+    progress(&scratch).failed_by("cancelled");
+}
+
+#[test]
+fn a_stopped_half_goes_on_where_it_was() {
+    for victim in [Running::runner as fn(&Running) -> Pid, Running::pid] {
+        let scratch = Scratch::git();
+        let (ready, go) = (scratch.path("ready"), scratch.path("go"));
+        let script = Script::new().lines([T, S]).touch(&ready).await_file(&go).lines([M, C]);
+        let running = watched(&scratch, &script).start();
+        scratch.wait_for("ready");
+        let half = victim(&running);
+        kill(half, SIGSTOP).expect("stopping a half");
+        scratch.write("go", "");
+        kill(half, SIGCONT).expect("continuing a half");
+        running.end().exits(0);
+        progress(&scratch).completed().events_are([T, S, M, C]);
+        assert_eq!(scratch.text("r"), "ok");
+    }
+}
+
+/// A field of a file of /proc, in its unit.
+fn number(file: &str, name: &str) -> u64 {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}"));
+    line.trim().trim_end_matches(" kB").parse().unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+#[test]
+fn the_guardian_is_small_and_asleep() {
+    let scratch = Scratch::git();
+    let (half, go) = (scratch.path("half"), scratch.path("go"));
+    let script = Script::new().lines([T, S]).touch(&scratch.path("ready")).flood("stdout", 20 << 20, "lines");
+    let script = script.touch(&half).await_file(&go).lines([M, C]);
+    let running = watched(&scratch, &script).start();
+    scratch.wait_for("ready");
+    let proc = format!("/proc/{}", running.pid());
+    let threads = || {
+        let tasks =
+            fs::read_dir(format!("{proc}/task")).expect("tasks").map(|task| task.expect("a task").path());
+        tasks
+            .map(|task| number(&task.join("status").display().to_string(), "voluntary_ctxt_switches:"))
+            .sum::<u64>()
+    };
+    wait_until("it has heard all there is to hear", SOON, || {
+        let before = threads();
+        std::thread::sleep(Duration::from_millis(50));
+        threads() == before
+    });
+    let before = threads();
+    scratch.wait_for("half");
+    assert_eq!(threads(), before, "it has run while the runner worked");
+    let rollup = format!("{proc}/smaps_rollup");
+    let private = number(&rollup, "Private_Clean:") + number(&rollup, "Private_Dirty:");
+    assert!(private < 1024, "{private} KiB of private memory");
+    scratch.write("go", "");
+    running.end().exits(0);
+}
