@@ -102,7 +102,7 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
         let mut wrong = None;
         let mut is_pause = true;
         set.round(until, |_, told| {
-            is_pause &= matches!(told, Told::Pause);
+            is_pause &= matches!(told, Told::Pause(_));
             match told {
                 Told::Bytes(chunk) => {
                     mended.push(chunk, ear);
@@ -111,7 +111,7 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
                     }
                 }
                 Told::Back => mended.back(),
-                Told::Pause => {}
+                Told::Pause(_) => {}
                 Told::Anew(change) => {
                     let what = match change {
                         Change::Replaced => "another file is there now",

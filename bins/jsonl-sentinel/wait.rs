@@ -96,7 +96,7 @@ impl<'a> Waiting<'a> {
                 reader.back();
                 Ok(ControlFlow::Continue(()))
             }
-            Told::Pause => Ok(ControlFlow::Continue(())),
+            Told::Pause(_) => Ok(ControlFlow::Continue(())),
             Told::Anew(_) => {
                 *reader = Reader::new();
                 Ok(ControlFlow::Continue(()))

@@ -4,7 +4,7 @@ use crate::args::{Agent, Config};
 use crate::listing;
 use crate::reader::{Reader, Spare};
 use crate::table::Table;
-use crate::wave::{End, Happening, Wave};
+use crate::wave::{End, Happening, Look, Wave};
 use crate::{NAME, args::Ui};
 use common::edge::follow::{Pace, Set, Told};
 use common::edge::output::Output;
@@ -119,7 +119,12 @@ impl Watch {
                     wave.observe(agent, Happening::Line(line), now, out);
                 });
             }
-            Told::Pause => wave.observe(agent, Happening::Pause, now, out),
+            Told::Pause(file) => {
+                if !wave.has_seen_writer(agent) && file.is_taken() == Some(true) {
+                    wave.observe(agent, Happening::Writer, now, out);
+                }
+                wave.observe(agent, Happening::Pause, now, out);
+            }
             Told::Back => self.readers[agent].back(&mut self.spare, wave.is_at_start(agent)),
             Told::Anew(_) => wave.observe(agent, Happening::Fault(Fault::Truncated), now, out),
             Told::Unreadable(_) | Told::Irregular => {
@@ -159,7 +164,8 @@ impl Watch {
             set.look(agent, |agent, told| self.take(agent, told));
         }
         if !self.is_over() {
-            self.wave.digest(self.started.elapsed(), |agent| set.is_there(agent), &mut self.out);
+            let look = |agent| Look { file_exists: set.is_there(agent), is_taken: set.is_taken(agent) };
+            self.wave.digest(self.started.elapsed(), look, &mut self.out);
             self.flush();
         }
     }

@@ -16,12 +16,23 @@ use std::time::Duration;
 pub enum Happening {
     /// Bytes were read of it: a sign of life, whatever they are.
     Life,
+    /// A writer has the file for itself.
+    Writer,
     /// A line ended.
     Line(Line),
     /// All that was there has been read.
     Pause,
     /// The file as a whole breaks the rules.
     Fault(Fault),
+}
+
+/// What a look at a progress file itself shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Whether there is one.
+    pub file_exists: bool,
+    /// Whether a writer has it for itself; `None` where that cannot be asked.
+    pub is_taken: Option<bool>,
 }
 
 /// How a wave ended.
@@ -83,6 +94,9 @@ pub struct Work {
     alive: Duration,
     /// Whether it has done something since the last digest.
     was_active: bool,
+    /// Whether a writer has ever been seen to have the file for itself. A file that nobody takes so may well be
+    /// written.
+    had_writer: bool,
     /// Its sentinel, until all that is there with it has been read.
     sentinel: Option<Shown>,
 }
@@ -159,10 +173,12 @@ impl Wave {
     }
 
     /// Tells how each agent is that has not settled. Of intervals that nobody was awake for there is one digest, not
-    /// many. `exists` says whether an agent has a progress file.
-    pub fn digest(&mut self, now: Duration, exists: impl Fn(usize) -> bool, out: &mut String) {
+    /// many. `look` says how the progress file of an agent stands.
+    pub fn digest(&mut self, now: Duration, look: impl Fn(usize) -> Look, out: &mut String) {
         for (index, member) in self.agents.iter_mut().enumerate() {
             let State::Working(work) = &mut member.state else { continue };
+            let Look { file_exists, is_taken } = look(index);
+            work.had_writer |= is_taken == Some(true);
             out.push_str(&watcher::digest(&Digest {
                 agent: &member.id,
                 elapsed: now,
@@ -170,7 +186,8 @@ impl Wave {
                 events: member.events,
                 last_activity: member.last_activity.as_ref(),
                 no_recent_activity: !work.was_active,
-                file_exists: exists(index),
+                file_exists,
+                writer_alive: is_taken.filter(|_| work.had_writer),
                 quiet: now.saturating_sub(work.alive),
             }));
             work.was_active = false;
@@ -200,6 +217,11 @@ impl Wave {
     /// Whether what comes of `agent` still matters.
     pub fn is_watched(&self, agent: usize) -> bool {
         matches!(self.agents[agent].state, State::Working(_))
+    }
+
+    /// Whether it is known that its writer has the file for itself while it lives.
+    pub fn has_seen_writer(&self, agent: usize) -> bool {
+        matches!(&self.agents[agent].state, State::Working(work) if work.had_writer)
     }
 
     /// Whether the line that has begun in its file is the first.
@@ -240,7 +262,8 @@ enum Step {
 
 impl Member {
     fn new(agent: &Agent) -> Member {
-        let work = Work { lines: 0, alive: Duration::ZERO, was_active: false, sentinel: None };
+        let work =
+            Work { lines: 0, alive: Duration::ZERO, was_active: false, had_writer: false, sentinel: None };
         Member {
             id: agent.id.clone(),
             budget: agent.budget,
@@ -254,26 +277,29 @@ impl Member {
         let State::Working(work) = &mut self.state else { return Step::On };
         match happening {
             Happening::Life => work.alive = now,
+            Happening::Writer => work.had_writer = true,
             Happening::Pause => return work.sentinel.take().map_or(Step::On, Step::Settle),
             Happening::Fault(fault) => return Step::Fail(fault, None),
             Happening::Line(line) => {
                 work.lines += 1;
                 match line {
-                    Line::Malformed => return Step::Fail(Fault::Malformed, Some(work.lines)),
-                    Line::NotObject => return Step::Fail(Fault::NonObject, Some(work.lines)),
                     Line::Sentinel(_) if work.sentinel.is_some() => {
                         return Step::Fail(Fault::DuplicateSentinel, Some(work.lines));
                     }
                     Line::Sentinel(sentinel) => work.sentinel = Some(sentinel),
-                    // What stands behind the sentinel is not the agent's any more.
-                    Line::Event(activity) if work.sentinel.is_none() => {
+                    // Anything else behind the sentinel is not the agent's any more: a moment later nobody would
+                    // read it.
+                    _ if work.sentinel.is_some() => {}
+                    Line::Malformed => return Step::Fail(Fault::Malformed, Some(work.lines)),
+                    Line::NotObject => return Step::Fail(Fault::NonObject, Some(work.lines)),
+                    Line::Event(activity) => {
                         self.events += 1;
                         if activity.is_some() {
                             work.was_active = true;
                             self.last_activity = activity;
                         }
                     }
-                    Line::Event(_) | Line::Blank => {}
+                    Line::Blank => {}
                 }
             }
         }
@@ -319,6 +345,7 @@ mod tests {
         wave: Wave,
         now: Duration,
         out: String,
+        is_taken: Option<bool>,
     }
 
     /// A wave of agents A0, A1, ... with these budgets in seconds; digests every 300 s, grace 120 s.
@@ -328,7 +355,7 @@ mod tests {
             Agent::new(&format!("A{index}"), Duration::from_secs(budget), index.to_string().into()).unwrap()
         };
         let agents: Vec<Agent> = budgets.iter().enumerate().map(agent).collect();
-        Fake { wave: Wave::new(&agents, rules), now: Duration::ZERO, out: String::new() }
+        Fake { wave: Wave::new(&agents, rules), now: Duration::ZERO, out: String::new(), is_taken: None }
     }
 
     impl Fake {
@@ -349,7 +376,8 @@ mod tests {
                 self.wave.expire(agent, self.now, &mut self.out);
             }
             if self.wave.is_digest_due(self.now) {
-                self.wave.digest(self.now, |_| true, &mut self.out);
+                let look = Look { file_exists: true, is_taken: self.is_taken };
+                self.wave.digest(self.now, |_| look, &mut self.out);
             }
         }
 
@@ -424,6 +452,21 @@ mod tests {
     }
 
     #[test]
+    fn a_writer_is_dead_when_it_was_seen_alive() {
+        let mut fake = fake(&[1200], false);
+        let mut told = |time: u64, is_taken| {
+            fake.is_taken = is_taken;
+            fake.pass(300 * time);
+            let record: serde_json::Value = serde_json::from_str(&std::mem::take(&mut fake.out)).unwrap();
+            record["writerAlive"].as_bool()
+        };
+        assert_eq!(told(1, None), None);
+        assert_eq!(told(2, Some(false)), None);
+        assert_eq!(told(3, Some(true)), Some(true));
+        assert_eq!(told(4, Some(false)), Some(false));
+    }
+
+    #[test]
     fn intervals_that_nobody_was_awake_for_have_one_digest() {
         let mut fake = fake(&[100_000], false);
         fake.pass(3000);
@@ -464,7 +507,7 @@ mod tests {
         );
         assert_eq!(first.wave.end(), Some(End::Fault(Fault::DuplicateSentinel)));
         let mut second = fake(&[10], false);
-        second.appear(0, &[DONE, "{}"]);
+        second.appear(0, &[DONE, "{}", "[]", "["]);
         assert!(second.out.contains("\"eventCount\":0,"), "{}", second.out);
         second.appear(0, &[FAILED, "["]);
         assert_eq!(second.told(), ["sentinel A0", "settlement 1/1"]);

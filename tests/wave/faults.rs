@@ -27,7 +27,16 @@ fn lines_that_are_no_events() {
     for line in ["[]", "null", "42", "\"x\"", r#"[{"type":"handoff.completed"}]"#] {
         fails(lines([line]), "non-object-progress", 1);
     }
-    fails(lines([DONE, "["]), "malformed-progress", 2);
+}
+
+#[test]
+fn what_stands_behind_a_sentinel_is_nobodys() {
+    for behind in ["[", "[]", "{}", r#"{"type":"error","message":"x"}"#] {
+        let scratch = Scratch::new();
+        scratch.write("A1", lines([T, DONE, behind]));
+        let ran = watch(&scratch, &["A1"]).run();
+        assert_eq!(records(&ran.exits(0).stdout), settled("A1", 1, DONE, 1, 1));
+    }
 }
 
 #[test]

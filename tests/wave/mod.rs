@@ -12,6 +12,7 @@ mod real_codex;
 mod script;
 mod settling;
 mod table;
+mod writer;
 
 use std::fs::File;
 use std::io::Write;

@@ -10,7 +10,7 @@ use crate::harness::script::{C, M, S, T, lines};
 /// The digest of an agent with a budget of 1200 s.
 fn digest(agent: &str, events: u64, activity: &str, idle: bool, exists: bool) -> String {
     format!(
-        r#"{{"type":"watcher.digest","agentId":"{agent}","elapsedSeconds":T,"budgetSeconds":1200,"eventCount":{events},"lastActivity":{activity},"noRecentActivity":{idle},"progressFileExists":{exists},"quietSeconds":T}}"#
+        r#"{{"type":"watcher.digest","agentId":"{agent}","elapsedSeconds":T,"budgetSeconds":1200,"eventCount":{events},"lastActivity":{activity},"noRecentActivity":{idle},"progressFileExists":{exists},"quietSeconds":T,"writerAlive":null}}"#
     )
 }
 

@@ -41,8 +41,10 @@ pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usiz
     let mut descriptor = None;
     for message in received.cmsgs()? {
         if let ControlMessageOwned::ScmRights(numbers) = message {
-            // SAFETY: the kernel has just made these descriptors for this process, and nobody else knows them.
-            descriptor = numbers.into_iter().map(|number| unsafe { OwnedFd::from_raw_fd(number) }).last();
+            for number in numbers {
+                // SAFETY: the kernel has just made this descriptor for this process, and nobody else knows it.
+                descriptor = Some(unsafe { OwnedFd::from_raw_fd(number) });
+            }
         }
     }
     Ok((received.bytes, descriptor))

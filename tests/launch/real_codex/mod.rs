@@ -9,6 +9,7 @@
 mod answers;
 mod environment;
 mod failures;
+mod kill_of_the_launcher;
 mod leftovers;
 mod options;
 mod prompts;

@@ -23,7 +23,7 @@ impl Codex {
     /// The Codex of a launcher, in the middle of its run.
     #[track_caller]
     pub(super) fn of(launcher: &Running) -> Codex {
-        let shim = only_child(launcher.pid(), "node ");
+        let shim = only_child(launcher.runner(), "node ");
         Codex { shim, native: only_child(shim, "/") }
     }
 }

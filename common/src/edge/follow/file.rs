@@ -1,6 +1,7 @@
 //! One file that is followed by its path.
 
 use super::cursor::{About, Change, Cursor, Id, Place, Step};
+use crate::sys::lock;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -17,11 +18,23 @@ pub enum Told<'a> {
     /// All bytes so far are void; the next ones are a file's first.
     Anew(Change),
     /// All bytes that it had when it was looked at have been told.
-    Pause,
+    Pause(Held<'a>),
     /// It is there and cannot be read.
     Unreadable(io::Error),
     /// What is there is not a regular file.
     Irregular,
+}
+
+/// A file for as long as it is open for a look.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'a>(&'a File);
+
+impl Held<'_> {
+    /// Whether a writer has taken it for itself: see [`super::super::output::Output::open_alone`]. `None` where that
+    /// cannot be asked.
+    pub fn is_taken(&self) -> Option<bool> {
+        lock::is_taken(self.0)
+    }
 }
 
 /// A file at a path, and what was had of it.
@@ -46,6 +59,13 @@ impl Followed {
 
     pub(super) fn is_there(&self) -> bool {
         self.is_there
+    }
+
+    /// Whether a writer has taken it for itself; `None` when it is not there or cannot be asked.
+    pub(super) fn is_taken(&self) -> Option<bool> {
+        let file = open(&self.path).ok()?;
+        about(&file.metadata().ok()?)?;
+        Held(&file).is_taken()
     }
 
     pub(super) fn is_link(&self) -> bool {
@@ -96,8 +116,7 @@ impl Followed {
                 Some(_) => {}
             }
         }
-        // Without O_NONBLOCK a FIFO that took the place just now would wait for its writer.
-        let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(&self.path)?;
+        let file = open(&self.path)?;
         let Some(now) = about(&file.metadata()?) else { return Ok(each(Told::Irregular)) };
         let mut ahead = 0..0;
         let step = self.cursor.step(&now, |place| {
@@ -154,12 +173,17 @@ impl Followed {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(each(Told::Pause))
+        Ok(each(Told::Pause(Held(file))))
     }
 
     fn see_link(&mut self) {
         self.is_link = self.is_link || fs::symlink_metadata(&self.path).is_ok_and(|about| about.is_symlink());
     }
+}
+
+/// Opens a file. Without O_NONBLOCK a FIFO that took its place just now would wait for its writer.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)
 }
 
 /// What stat says, if it is a regular file.

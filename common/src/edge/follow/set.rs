@@ -106,6 +106,11 @@ impl Set {
         self.files[index].as_ref().is_some_and(Followed::is_there)
     }
 
+    /// Whether a writer has this file for itself; `None` when it is not there or that cannot be asked.
+    pub fn is_taken(&self, index: usize) -> Option<bool> {
+        self.files[index].as_ref().and_then(Followed::is_taken)
+    }
+
     /// Waits, and gives the files to look at, and whether notices alone name them.
     fn due(&mut self, until: Option<Instant>) -> (Vec<usize>, bool) {
         let polled = self.wake.deaf().chain(self.links.iter().copied()).next();

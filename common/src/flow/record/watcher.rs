@@ -26,6 +26,8 @@ pub struct Digest<'a> {
     pub no_recent_activity: bool,
     /// Whether there is a file.
     pub file_exists: bool,
+    /// Whether the process that writes it lives; `None` when that is not known.
+    pub writer_alive: Option<bool>,
     /// Since anything was written to it.
     pub quiet: Duration,
 }
@@ -77,7 +79,8 @@ impl Fault {
 pub fn digest(digest: &Digest<'_>) -> String {
     format!(
         "{{\"type\":\"watcher.digest\",\"agentId\":{},\"elapsedSeconds\":{},\"budgetSeconds\":{},\"eventCount\":{},\
-         \"lastActivity\":{},\"noRecentActivity\":{},\"progressFileExists\":{},\"quietSeconds\":{}}}\n",
+         \"lastActivity\":{},\"noRecentActivity\":{},\"progressFileExists\":{},\"quietSeconds\":{},\
+         \"writerAlive\":{}}}\n",
         json!(digest.agent),
         seconds(digest.elapsed),
         exact_seconds(digest.budget),
@@ -85,7 +88,8 @@ pub fn digest(digest: &Digest<'_>) -> String {
         digest.last_activity.map_or("null".into(), activity),
         digest.no_recent_activity,
         digest.file_exists,
-        seconds(digest.quiet)
+        seconds(digest.quiet),
+        json!(digest.writer_alive)
     )
 }
 
@@ -215,13 +219,14 @@ mod tests {
             last_activity: None,
             no_recent_activity: true,
             file_exists: false,
+            writer_alive: None,
             quiet: Duration::from_secs(300),
         };
         assert_eq!(
             digest(&of),
             "{\"type\":\"watcher.digest\",\"agentId\":\"A\\\"1\",\"elapsedSeconds\":300.004,\"budgetSeconds\":1200,\
              \"eventCount\":7,\"lastActivity\":null,\"noRecentActivity\":true,\"progressFileExists\":false,\
-             \"quietSeconds\":300}\n"
+             \"quietSeconds\":300,\"writerAlive\":null}\n"
         );
         let word = |word: &str| Some(Box::from(word));
         for (activity, text) in [
