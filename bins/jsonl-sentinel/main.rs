@@ -4,6 +4,7 @@
 mod args;
 mod check;
 mod print;
+mod reading;
 mod seal;
 mod wait;
 

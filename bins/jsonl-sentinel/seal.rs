@@ -1,5 +1,6 @@
 //! `seal`: a stream passes, and gets the sentinel that it deserves.
 
+use crate::reading::Reading;
 use crate::{NAME, print};
 use common::edge::intake::Intake;
 use common::edge::output::Output;
@@ -7,10 +8,7 @@ use common::edge::signals::Interrupt;
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::flow::cause::Cause;
-use common::flow::event::{self, Event};
-use common::flow::line::{Piece, pieces};
 use common::flow::record;
-use common::flow::scan::Scanner;
 use common::flow::sentinel::{Reason, Sentinel, Standing};
 use common::flow::verdict::{Turn, Verdict};
 use std::io;
@@ -30,13 +28,18 @@ pub fn run() -> Status {
     let mut stream = Stream::new(stdout);
     let passed = pass(&mut intake, &mut stream);
     let signal = intake.signal();
+    let Stream { mut stdout, reading, .. } = stream;
+    let Some(reader) = reading.end() else {
+        say::line(NAME, "reading: its thread died");
+        return Status::IO;
+    };
     let elapsed = started.elapsed().as_secs();
     if let Err(status) = passed {
         // The line that did not fit is cut away, so that there may be room for this one. If not, more cannot be said.
-        let _ = stream.seal(&error(Status::IO, Some(Cause::Io), elapsed));
+        let _ = seal(&mut stdout, reader.standing, &error(Status::IO, Some(Cause::Io), elapsed));
         return status;
     }
-    let sealed = stream.seal(&deserved(&stream.verdict, signal.is_some(), elapsed));
+    let sealed = seal(&mut stdout, reader.standing, &deserved(&reader.verdict, signal.is_some(), elapsed));
     let status = sealed.unwrap_or_else(|error| print::failed(&error));
     signal.map_or(status, Status::signal)
 }
@@ -44,11 +47,12 @@ pub fn run() -> Status {
 /// Passes everything on. The error is the status, and has been said.
 fn pass(intake: &mut Intake<Interrupt>, stream: &mut Stream) -> Result<(), Status> {
     loop {
+        let is_bulk = intake.is_bulk();
         match intake.take() {
-            Ok(Some(lines)) => stream.push(lines)?,
+            Ok(Some(lines)) => stream.push(lines, is_bulk)?,
             Ok(None) => return stream.end(),
             Err(error) => {
-                stream.push(intake.rest())?;
+                stream.push(intake.rest(), is_bulk)?;
                 stream.end()?;
                 return Err(cannot_read(&error));
             }
@@ -83,64 +87,47 @@ fn error(status: Status, cause: Option<Cause>, elapsed_seconds: u64) -> Sentinel
 /// A stream that passes.
 struct Stream {
     stdout: Output,
-    scanner: Scanner,
-    verdict: Verdict,
-    standing: Standing,
+    reading: Reading,
     /// Whether what was passed on last does not end a line.
     is_in_line: bool,
 }
 
 impl Stream {
     fn new(stdout: Output) -> Stream {
-        Stream {
-            stdout,
-            scanner: event::scanner(),
-            verdict: Verdict::new(),
-            standing: Standing::Open,
-            is_in_line: false,
-        }
+        Stream { stdout, reading: Reading::new(), is_in_line: false }
     }
 
     /// Passes bytes on, then reads them: who comes next need not wait for that.
-    fn push(&mut self, lines: &[u8]) -> Result<(), Status> {
-        self.stdout.lines(lines).map_err(|error| print::failed(&error))?;
-        for piece in pieces(lines) {
-            match piece {
-                Piece::Part(part) => self.scanner.push(part),
-                Piece::End(rest) => {
-                    self.scanner.push(rest.strip_suffix(b"\n").unwrap_or(rest));
-                    let line = self.scanner.finish();
-                    self.standing = self.standing.after(line);
-                    self.verdict.observe(&Event::of(line));
-                }
-            }
-            self.is_in_line = matches!(piece, Piece::Part(_));
-        }
+    fn push(&mut self, bytes: &[u8], is_bulk: bool) -> Result<(), Status> {
+        self.stdout.lines(bytes).map_err(|error| print::failed(&error))?;
+        self.reading.push(bytes, is_bulk);
+        self.is_in_line = bytes.last().map_or(self.is_in_line, |&last| last != b'\n');
         Ok(())
     }
 
     /// Gives a last line without LF its LF.
     fn end(&mut self) -> Result<(), Status> {
-        if self.is_in_line { self.push(b"\n") } else { Ok(()) }
+        if self.is_in_line { self.push(b"\n", false) } else { Ok(()) }
     }
+}
 
-    /// Writes the sentinel, unless there is one, and gives the status that the stream's end says.
-    fn seal(&mut self, sentinel: &Sentinel) -> io::Result<Status> {
-        let completed = match self.standing {
-            Standing::Overrun => return Ok(Status::DATA),
-            Standing::Settled { completed } => completed,
-            Standing::Open => {
-                self.stdout.lines(record::sentinel(sentinel).as_bytes())?;
-                matches!(sentinel, Sentinel::Completed { .. })
-            }
-        };
-        Ok(if completed { Status::DONE } else { Status::NO })
-    }
+/// Writes the sentinel, unless the stream has one, and gives the status that the stream's end says.
+fn seal(stdout: &mut Output, standing: Standing, sentinel: &Sentinel) -> io::Result<Status> {
+    let completed = match standing {
+        Standing::Overrun => return Ok(Status::DATA),
+        Standing::Settled { completed } => completed,
+        Standing::Open => {
+            stdout.lines(record::sentinel(sentinel).as_bytes())?;
+            matches!(sentinel, Sentinel::Completed { .. })
+        }
+    };
+    Ok(if completed { Status::DONE } else { Status::NO })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use common::flow::event::{self, Event};
 
     /// The sentinel of a stream of these lines.
     fn sealed(lines: &[&str], cancelled: bool) -> String {

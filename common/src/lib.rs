@@ -3,7 +3,7 @@
 //! ```text
 //!         edge                    flow (pure)                      edge / face
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
-//!  │ prompt, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
+//!  │ halves, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
 //!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ sift ► fan-out    │
 //!  │ follow: files  │──►│   activity, sentinel ◄──┤     │──►│ report ► stderr   │
 //!  │ supervise:     │   │   tally       usage ◄───┘     │   │ exit status       │
@@ -11,7 +11,7 @@
 //!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
 //!         │                 no I/O, no clock, no threads
 //!  ┌──────▼────────┐
-//!  │ sys (unsafe)   │   sessions, process trees, descriptors, change notices
+//!  │ sys (unsafe)   │   sessions, process trees, descriptors, locks, room, change notices
 //!  └───────────────┘
 //! ```
 //!
@@ -26,6 +26,9 @@
 //! | face | std, clap | flow, edge |
 //! | bins | flow, edge, face | sys, another bin |
 //! | tests | the binaries, the public items of this crate | internals |
+//!
+//! `codex-launch` is two processes (`edge/halves`): the guardian, which the caller started, and the runner, all of the
+//! above. Each finishes the run when the other one is dead.
 //!
 //! Three invariants hold everywhere:
 //!

@@ -1,6 +1,6 @@
 //! An input taken in whole lines.
 
-use super::pump::Source;
+use super::pump::{Source, WIDE};
 use super::signals::Interrupt;
 use super::spool::MEMORY;
 use memchr::memrchr;
@@ -74,6 +74,11 @@ impl<S: AsFd> Intake<S> {
         }
     }
 
+    /// Whether bulk goes through the input.
+    pub fn is_bulk(&self) -> bool {
+        self.source.chunk() == WIDE
+    }
+
     /// The beginning of a line whose LF has not come.
     pub fn rest(&self) -> &[u8] {
         &self.buffer[self.given..self.end]
@@ -82,7 +87,6 @@ impl<S: AsFd> Intake<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pump::WIDE;
     use super::*;
     use std::io::Write;
 
