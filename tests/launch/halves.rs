@@ -1,7 +1,6 @@
 //! The launcher's two processes: each finishes the run when the other one is killed.
 
 use std::fs;
-use std::time::Duration;
 
 use nix::sys::signal::Signal::{SIGCONT, SIGINT, SIGKILL, SIGSTOP, SIGTERM};
 use nix::sys::signal::{kill, killpg};
@@ -231,10 +230,12 @@ fn the_guardian_is_small_and_asleep() {
             .map(|task| number(&task.join("status").display().to_string(), "voluntary_ctxt_switches:"))
             .sum::<u64>()
     };
+    let (mut before, mut looks) = (0, 0);
     wait_until("it has heard all there is to hear", SOON, || {
-        let before = threads();
-        std::thread::sleep(Duration::from_millis(50));
-        threads() == before
+        let now = threads();
+        looks = if now == before { looks + 1 } else { 0 };
+        before = now;
+        looks == 20
     });
     let before = threads();
     scratch.wait_for("half");
