@@ -4,6 +4,7 @@ use crate::NAME;
 use clap::{Parser, ValueEnum};
 use common::face::exit::{self, Status};
 use common::face::{args, say};
+use common::flow::manifest::Agent;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,17 +22,6 @@ pub struct Config {
     pub poll: Duration,
     /// Whether there is a live table on stderr.
     pub ui: Ui,
-}
-
-/// An agent to watch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Agent {
-    /// What the user calls it.
-    pub id: String,
-    /// How long it may take, counted from the watcher's start.
-    pub budget: Duration,
-    /// Its progress file.
-    pub file: PathBuf,
 }
 
 /// When what is told.
@@ -120,19 +110,6 @@ fn agents(triples: &[OsString]) -> Result<Vec<Agent>, String> {
             Agent::new(id, budget, file.into()).map_err(|what| format!("{id}: {what}"))
         })
         .collect()
-}
-
-impl Agent {
-    /// An agent, if it can be one.
-    pub fn new(id: &str, budget: Duration, file: PathBuf) -> Result<Agent, &'static str> {
-        if id.is_empty() {
-            return Err("the id is empty");
-        }
-        if file.as_os_str().is_empty() {
-            return Err("the path of the progress file is empty");
-        }
-        Ok(Agent { id: id.to_owned(), budget, file })
-    }
 }
 
 #[cfg(test)]

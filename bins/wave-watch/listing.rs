@@ -1,11 +1,12 @@
 //! The agents of a wave: all that were named, each once.
 
 use crate::NAME;
-use crate::args::{Agent, Config};
-use crate::manifest;
+use crate::args::Config;
 use common::edge::place;
+use common::face::args;
 use common::face::exit::Status;
 use common::face::say::{self, why};
+use common::flow::manifest::{self, Agent};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
@@ -19,7 +20,7 @@ pub fn agents(config: &mut Config) -> Result<Vec<Agent>, Status> {
             say::line(NAME, &format!("{}: read: {}", path.display(), why(&error)));
             Status::NO_INPUT
         })?;
-        let more = manifest::agents(&text).and_then(|more| match more.is_empty() {
+        let more = manifest::agents(&text, args::seconds).and_then(|more| match more.is_empty() {
             true => Err("no agent in it".into()),
             false => Ok(more),
         });

@@ -6,7 +6,6 @@
 
 mod args;
 mod listing;
-mod manifest;
 mod reader;
 mod table;
 mod watch;

@@ -124,9 +124,10 @@ fn activity(activity: &Activity) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Agent, Rules};
+    use crate::args::Rules;
     use crate::reader::{Reader, Spare};
     use crate::wave::Happening;
+    use common::flow::manifest::Agent;
 
     /// A wave of agents called `ids`, of which each has run this command.
     fn wave(ids: &[&str], command: &str) -> Wave {

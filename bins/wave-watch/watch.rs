@@ -1,6 +1,6 @@
 //! The watch: files that are followed, signals, time and the wave put together.
 
-use crate::args::{Agent, Config};
+use crate::args::Config;
 use crate::listing;
 use crate::reader::{Reader, Spare};
 use crate::table::Table;
@@ -11,6 +11,7 @@ use common::edge::output::Output;
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
 use common::face::say::{self, why};
+use common::flow::manifest::Agent;
 use common::flow::record::watcher::Fault;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;

@@ -2,9 +2,10 @@
 //!
 //! All times are counted from the watcher's start.
 
-use crate::args::{Agent, Rules};
+use crate::args::Rules;
 use crate::reader::Line;
 use common::flow::activity::Activity;
+use common::flow::manifest::Agent;
 use common::flow::record::watcher::{self, Digest, Fault, Settled};
 use common::flow::sentinel::Shown;
 use common::flow::tally::Tally;

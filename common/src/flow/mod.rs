@@ -20,3 +20,5 @@ pub mod usage;
 
 pub mod record;
 pub mod stamp;
+
+pub mod manifest;

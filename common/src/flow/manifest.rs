@@ -1,30 +1,59 @@
 //! A manifest: the agents of a wave that no command line holds, one a line.
 
-use crate::args::Agent;
-use common::face::args;
 use serde_json::{Map, Value};
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// The keys of an agent: as the records call it, or as the options do.
 const ID: [&str; 4] = ["agentId", "agent_id", "agent", "id"];
 const BUDGET: [&str; 3] = ["budgetSeconds", "budget_seconds", "budget"];
 const FILE: [&str; 4] = ["progressFile", "progress_file", "file", "path"];
 
-/// The agents that `text` names. A line is a JSON object or a triple with tabs between; blank lines are none.
+/// An agent to watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// What the user calls it; never empty.
+    pub id: String,
+    /// How long it may take, counted from the watcher's start.
+    pub budget: Duration,
+    /// Its progress file; never an empty path.
+    pub file: PathBuf,
+}
+
+impl Agent {
+    /// An agent, if it can be one.
+    pub fn new(id: &str, budget: Duration, file: PathBuf) -> Result<Agent, &'static str> {
+        if id.is_empty() {
+            return Err("the id is empty");
+        }
+        if file.as_os_str().is_empty() {
+            return Err("the path of the progress file is empty");
+        }
+        Ok(Agent { id: id.to_owned(), budget, file })
+    }
+}
+
+/// The agents that `text` names, with budgets as `seconds` reads them. A line is a JSON object or a triple with tabs
+/// between; blank lines are none. That no agent is there twice is not seen to: others may be named elsewhere.
 ///
 /// The error says which line does not parse, and why.
-pub fn agents(text: &[u8]) -> Result<Vec<Agent>, String> {
+pub fn agents<E: Display>(
+    text: &[u8],
+    seconds: impl Fn(&str) -> Result<Duration, E>,
+) -> Result<Vec<Agent>, String> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let lines = text.split(|&byte| byte == b'\n').zip(1_usize..);
     let lines = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
-    lines.map(|(line, number)| agent(line).map_err(|why| format!("line {number}: {why}"))).collect()
+    lines.map(|(line, number)| agent(line, &seconds).map_err(|why| format!("line {number}: {why}"))).collect()
 }
 
-fn agent(line: &[u8]) -> Result<Agent, String> {
+fn agent<E: Display>(line: &[u8], seconds: impl Fn(&str) -> Result<Duration, E>) -> Result<Agent, String> {
     let line = std::str::from_utf8(line).map_err(|_| "not UTF-8")?;
     let line = line.strip_suffix('\r').unwrap_or(line);
     let [id, budget, file] =
         if line.trim_start().starts_with('{') { of_object(line)? } else { of_tabs(line)? };
-    let budget = args::seconds(&budget).map_err(|what| format!("budget: {what} above zero"))?;
+    let budget = seconds(&budget).map_err(|what| format!("budget: {what} above zero"))?;
     Ok(Agent::new(&id, budget, file.into())?)
 }
 
@@ -54,7 +83,13 @@ fn text(object: &Map<String, Value>, keys: &[&str]) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+
+    fn seconds(text: &str) -> Result<Duration, String> {
+        match text.parse() {
+            Ok(number) if number > 0.0 => Ok(Duration::from_secs_f64(number)),
+            _ => Err(format!("'{text}' is no time")),
+        }
+    }
 
     #[test]
     fn objects_and_triples_may_be_mixed() {
@@ -62,14 +97,14 @@ mod tests {
                     A 2\t1200\tdir/a2\n  {\"id\":\"A3\",\"budget_seconds\":\"7\",\"file\":\"\\t\"}";
         let agent = |id, millis, file| Agent::new(id, Duration::from_millis(millis), file).unwrap();
         assert_eq!(
-            agents(text.as_bytes()),
+            agents(text.as_bytes(), seconds),
             Ok(vec![
                 agent("A1", 500, "a b".into()),
                 agent("A 2", 1_200_000, "dir/a2".into()),
                 agent("A3", 7000, "\t".into())
             ])
         );
-        assert_eq!(agents(b"\n \r\n"), Ok(vec![]));
+        assert_eq!(agents(b"\n \r\n", seconds), Ok(vec![]));
     }
 
     #[test]
@@ -81,13 +116,13 @@ mod tests {
             ("{\"agentId\":", "not a JSON object: column 11"),
             ("{\"agentId\":\"A1\",\"budgetSeconds\":5}", "progressFile: missing"),
             ("{\"agentId\":[1],\"budgetSeconds\":5,\"file\":\"x\"}", "agentId: neither a text nor a number"),
-            ("A1\t0\tx", "budget: '0' is not a time in seconds above zero"),
-            ("A1\tsoon\tx", "budget: 'soon' is not a time in seconds above zero"),
+            ("A1\t0\tx", "budget: '0' is no time above zero"),
+            ("A1\tsoon\tx", "budget: 'soon' is no time above zero"),
             ("\t5\tx", "the id is empty"),
             ("A1\t5\t", "the path of the progress file is empty"),
         ] {
-            assert_eq!(agents(format!("\n{line}\n").as_bytes()), Err(format!("line 2: {why}")));
+            assert_eq!(agents(format!("\n{line}\n").as_bytes(), seconds), Err(format!("line 2: {why}")));
         }
-        assert_eq!(agents(b"A1\t5\t\xff\n"), Err("line 1: not UTF-8".into()));
+        assert_eq!(agents(b"A1\t5\t\xff\n", seconds), Err("line 1: not UTF-8".into()));
     }
 }
