@@ -158,6 +158,14 @@ fn an_input_that_cannot_be_read_is_66() {
 }
 
 #[test]
+fn a_transcript_that_breaks_its_rules_is_65() {
+    let scratch = Scratch::git();
+    scratch.write("turns", "{\"role\":\"user\",\"text\":\"Hi\"}\n{\n");
+    let ran = refused(&scratch, 65, |launcher| launcher.args(["--transcript", "turns"]));
+    ran.stderr_has("--transcript turns: line 2: is not JSON");
+}
+
+#[test]
 fn a_missing_codex_is_69() {
     let missing = "/no/such/codex";
     refused_over(missing, &Scratch::git(), 69, |launcher| launcher.args(FILES)).stderr_has(missing);

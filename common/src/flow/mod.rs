@@ -22,3 +22,4 @@ pub mod record;
 pub mod stamp;
 
 pub mod manifest;
+pub mod transcript;
