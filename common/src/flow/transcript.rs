@@ -6,6 +6,7 @@ use serde_json::Value;
 ///
 /// The error says which line is no turn, and why.
 pub fn rendered(transcript: &[u8]) -> Result<Vec<u8>, (usize, &'static str)> {
+    let transcript = transcript.strip_prefix("\u{feff}".as_bytes()).unwrap_or(transcript);
     let mut text = Vec::new();
     for (line, number) in transcript.split(|&byte| byte == b'\n').zip(1_usize..) {
         if line.trim_ascii().is_empty() {
@@ -51,6 +52,12 @@ mod tests {
             b"{\"role\":\"user\",\"text\":\"Hi\"}\n\n{\"role\":\"assistant\",\"text\":\"Hello\\n\"}\n";
         let text = rendered(transcript).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), "[user]\nHi\n\n[assistant]\nHello\n\n");
+    }
+
+    #[test]
+    fn a_bom_a_cr_and_blank_lines_are_tolerated() {
+        let transcript = "\u{feff}{\"role\":\"user\",\"text\":\"Hi\"}\r\n \t\r\n";
+        assert_eq!(rendered(transcript.as_bytes()), Ok(b"[user]\nHi\n\n".to_vec()));
     }
 
     #[test]
