@@ -40,11 +40,11 @@ pub(super) fn writes_down(scratch: &Scratch) -> Script {
     Script::new().lines([T, S]).sh(&command)
 }
 
-/// Asserts that a signal ended the run as cancelled.
+/// Asserts that a signal ended the run as cancelled, and that nothing was taken for a process that KILL does not end.
 #[track_caller]
 fn cancelled(scratch: &Scratch, running: Running, signal: Signal) -> Ran {
     let ran = running.end();
-    ran.exits(128 + signal as i32);
+    ran.exits(128 + signal as i32).stderr_lacks("leftovers");
     progress(scratch).failed_by("cancelled").events_are([T, S]);
     assert!(!scratch.has("r"));
     ran

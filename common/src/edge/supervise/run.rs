@@ -99,7 +99,12 @@ impl Run<'_> {
             }
             Some(Action::Kill) => {
                 self.signal_group(Signal::SIGKILL);
-                self.tree.kill_all();
+                if self.buried {
+                    self.tree.kill_all();
+                } else {
+                    // That would bury the program too, once it is dead, and how it ended is still to be learned.
+                    self.tree.signal_all(Signal::SIGKILL);
+                }
                 self.razed = self.plan.is_looking();
             }
         }

@@ -109,6 +109,7 @@ impl Tree {
 
     /// Sends KILL to every living process of the run, and for a moment to those that come after: a process that
     /// starts its successor and ends is soon a child of this one, and children can be listed faster than it lives.
+    /// Whoever is dead is buried, so the program must have been.
     pub(super) fn kill_all(&self) {
         self.signal_all(Signal::SIGKILL);
         if !self.finds_descendants || !self.strangers.before.is_empty() {
