@@ -10,6 +10,7 @@ mod pipeline;
 mod readme;
 mod render;
 mod sentinel;
+mod soak;
 mod streams;
 mod tee;
 mod usage;

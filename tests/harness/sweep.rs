@@ -35,15 +35,9 @@ impl TestId {
         &self.value
     }
 
-    /// All living processes with this mark. A zombie has no environment, so it is not one of them.
+    /// All living processes with this mark.
     pub(crate) fn processes(&self) -> Vec<Process> {
-        let mark = format!("{}={}", TestId::VARIABLE, self.value);
-        let marked = |pid: i32| {
-            // What cannot be read has ended, or belongs to somebody else and is none of ours.
-            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
-        };
-        pids().filter(|pid| marked(*pid)).map(Process::new).collect()
+        with_variable(TestId::VARIABLE, &self.value)
     }
 
     /// Those that are still alive when the others have had `time` to end.
@@ -69,6 +63,17 @@ impl TestId {
             processes.is_empty()
         });
     }
+}
+
+/// All living processes that were started with this variable. A zombie has no environment, so it is not one of them.
+pub(crate) fn with_variable(name: &str, value: &str) -> Vec<Process> {
+    let variable = format!("{name}={value}");
+    let has_it = |pid: &i32| {
+        // What cannot be read has ended, or belongs to somebody else and is none of ours.
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
+    };
+    pids().filter(has_it).map(Process::new).collect()
 }
 
 fn pids() -> impl Iterator<Item = i32> {
