@@ -88,7 +88,10 @@ impl Output {
             taken => taken,
         })?;
         let room = if output.regular { Room::UpTo(0) } else { Room::None };
-        Ok(Output { room, ..output })
+        let mut output = Output { room, ..output };
+        // A disk that is full already is found out by the first line.
+        let _ = output.keep_room(0);
+        Ok(output)
     }
 
     /// Takes over what a process that is dead was writing. A regular file is cut back to its last whole line; to
@@ -233,16 +236,20 @@ impl Output {
         feed(&mut |piece| self.lines(piece)).or_else(|error| self.cut().and(Err(error)))
     }
 
-    /// Writes `line` as the last one, into the room that was kept for it. A full regular file without such room gives
-    /// up lines at its end until it takes this one: the last word of a file matters more than the words before it.
-    /// Room that is not needed is given back.
+    /// Writes `line` as the last one, into the room that was kept for it; once more where the first try fails. A full
+    /// regular file without such room gives up lines at its end until it takes this one: the last word of a file
+    /// matters more than the words before it. Room that is not needed is given back.
     ///
     /// # Errors
     /// When it cannot be written all the same.
     pub fn last_line(&mut self, line: &[u8]) -> io::Result<()> {
         let kept = std::mem::replace(&mut self.room, Room::None);
         let mut result = self.lines(line);
-        if result.is_err() && self.regular && self.give_up_lines(line.len() as u64)? {
+        // A disk may fail for once, and lines that a reader has seen are not given up for that.
+        if result.is_err() && self.regular {
+            result = self.lines(line);
+        }
+        if result.is_err() && self.regular && self.give_up_lines(line.len() as u64 + 1)? {
             result = self.lines(line);
         }
         if kept != Room::None {
@@ -257,7 +264,8 @@ impl Output {
         let _ = self.file.metadata().and_then(|about| self.file.set_len(about.len()));
     }
 
-    /// Cuts whole lines of at least `room` bytes off the end; false when there are none.
+    /// Cuts whole lines of at least `room` bytes off the end; false when there are none. With one byte more than is to
+    /// be written the file ends up shorter: to its readers one that has its old length would have no news.
     fn give_up_lines(&mut self, room: u64) -> io::Result<bool> {
         let Some(end) = tail::end_without(&self.file, room)? else { return Ok(false) };
         self.file.set_len(end)?;
