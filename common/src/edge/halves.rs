@@ -218,9 +218,16 @@ impl Guardian {
     /// Passes on signals until the runner has ended.
     ///
     /// # Errors
-    /// When the handlers cannot be installed or no thread is to be had. The runner then ends, as it does whenever
-    /// this process does.
+    /// When the handlers cannot be installed or no thread is to be had. The runner has then ended, as it does whenever
+    /// this process hangs up.
     pub fn watch(self) -> io::Result<Watched> {
+        let runner = self.runner;
+        self.watch_it().inspect_err(|_| {
+            process::wait(runner);
+        })
+    }
+
+    fn watch_it(self) -> io::Result<Watched> {
         // The prompt's writer must not take this process for its reader.
         nix::unistd::dup2_stdin(File::open("/dev/null")?)?;
         let Guardian { runner, mut socket, tree } = self;
