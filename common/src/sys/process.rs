@@ -76,6 +76,12 @@ pub(crate) fn reap_any() -> Reaped {
     }
 }
 
+/// Has the kernel bury every child that ends from now on; nobody is told, and how it ended is lost.
+pub(crate) fn leave_burying_to_kernel() {
+    // SAFETY: no handler is installed. Whoever listens for SIGCHLD hears no more of it.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
 /// How `child` ended, if it did; it is not buried, so its number and its group's stay its own.
 pub(crate) fn peek(child: i32) -> Option<Exit> {
     look(child, libc::WNOHANG)

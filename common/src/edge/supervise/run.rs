@@ -100,6 +100,7 @@ impl Run<'_> {
             Some(Action::Kill) => {
                 self.signal_group(Signal::SIGKILL);
                 if self.buried {
+                    self.tree.leave_the_dead();
                     self.tree.kill_all();
                 } else {
                     // That would bury the program too, once it is dead, and how it ended is still to be learned.

@@ -16,6 +16,9 @@ const LOOKS: u32 = 3;
 /// How long one KILL to everything goes after processes that replace themselves meanwhile.
 const BURST: Duration = Duration::from_millis(20);
 
+/// How many dead are buried at a time. Processes that replace themselves without end can die faster than that.
+const MOST_BURIED: usize = 1000;
+
 /// How long [`Tree::raze`] goes on: most processes die of KILL at once, and one that the kernel holds is not waited
 /// for longer than two seconds.
 const RAZE: Duration = Duration::from_secs(2);
@@ -72,13 +75,12 @@ impl Tree {
         if !self.finds_descendants {
             return process::peek(program);
         }
-        let mut found = None;
-        while let Reaped::Child(pid, exit) = process::reap_any() {
-            if pid == program {
-                found = Some(exit);
-            }
-        }
-        found
+        // The dead come in the order in which this process got them, so the program is among the first.
+        let mut dead = (0..MOST_BURIED).map_while(|_| match process::reap_any() {
+            Reaped::Child(pid, exit) => Some((pid, exit)),
+            Reaped::NoneDead | Reaped::NoChildren => None,
+        });
+        dead.find(|&(pid, _)| pid == program).map(|(_, exit)| exit)
     }
 
     /// Whether no process of the run is alive. A living descendant hangs, through living or dead parents, on a child
@@ -111,19 +113,30 @@ impl Tree {
     /// starts its successor and ends is soon a child of this one, and children can be listed faster than it lives.
     /// Whoever is dead is buried, so the program must have been.
     pub(super) fn kill_all(&self) {
-        self.signal_all(Signal::SIGKILL);
-        if !self.finds_descendants || !self.strangers.before.is_empty() {
-            return;
+        if self.finds_descendants && self.strangers.before.is_empty() {
+            let start = Instant::now();
+            while bury_all() == Reaped::NoneDead && start.elapsed() < BURST {
+                let Some(children) = self.descent.children() else { break };
+                children.into_iter().for_each(process::kill_child);
+            }
         }
-        let start = Instant::now();
-        while bury_all() == Reaped::NoneDead && start.elapsed() < BURST {
-            let Some(children) = self.descent.children() else { return };
-            children.into_iter().for_each(process::kill_child);
+        self.signal_all(Signal::SIGKILL);
+    }
+
+    /// To be called when it does not matter any more how anything ends. From then on there are no dead to bury, and
+    /// the lists of children have only the living: where thousands die in the time that one such list takes, no living
+    /// one would be found among them.
+    pub(super) fn leave_the_dead(&self) {
+        if self.finds_descendants {
+            process::leave_burying_to_kernel();
+            // No more of them come.
+            while matches!(process::reap_any(), Reaped::Child(..)) {}
         }
     }
 
     /// Ends every process that descends from this one, where nothing was launched yet and nothing is to be saved.
     pub fn raze(&self) {
+        self.leave_the_dead();
         let start = Instant::now();
         while self.finds_descendants && !self.is_alone() && start.elapsed() < RAZE {
             self.kill_all();
@@ -154,14 +167,10 @@ impl Tree {
     }
 }
 
-/// Buries all dead children: what is there afterwards.
+/// Buries all dead children, if they are not too many: what is there afterwards.
 fn bury_all() -> Reaped {
-    loop {
-        match process::reap_any() {
-            Reaped::Child(..) => {}
-            left => return left,
-        }
-    }
+    let mut looks = (0..MOST_BURIED).map(|_| process::reap_any());
+    looks.find(|found| !matches!(found, Reaped::Child(..))).unwrap_or(Reaped::NoneDead)
 }
 
 impl Default for Tree {
