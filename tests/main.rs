@@ -1,6 +1,7 @@
 //! The tests, by what they are about.
 
 mod fake_codex;
+mod faults;
 mod handoff;
 mod harness;
 mod harness_itself;

@@ -20,6 +20,11 @@ const KEPT: &[&str] = &["PATH", "HOME", "TMPDIR", "LANG", "LLVM_PROFILE_FILE"];
 /// How long a filter may take where a test says nothing else: far more than any needs, on any machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// The variables of the surroundings that a filter gets, as far as they are set.
+pub(crate) fn surroundings() -> impl Iterator<Item = (&'static str, OsString)> {
+    KEPT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)))
+}
+
 /// The path of a binary of this package.
 pub(crate) fn binary(name: &str) -> &'static Path {
     Path::new(match name {
@@ -160,12 +165,11 @@ impl Filter {
     #[track_caller]
     pub(crate) fn start(self) -> Running {
         let id = TestId::new();
-        let surroundings = KEPT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
         let mut command = Command::new(&self.words[0]);
         command
             .args(&self.words[1..])
             .env_clear()
-            .envs(surroundings)
+            .envs(surroundings())
             .env(TestId::VARIABLE, id.value())
             .envs(self.env)
             // A filter that signals its own group by mistake must not hit the test runner.

@@ -2,6 +2,7 @@
 
 pub(crate) mod codex;
 pub(crate) mod filter;
+pub(crate) mod mounts;
 pub(crate) mod pipes;
 pub(crate) mod private;
 pub(crate) mod progress;

@@ -40,6 +40,11 @@ impl TestId {
         with_variable(TestId::VARIABLE, &self.value)
     }
 
+    /// Whether this is a living process with this mark.
+    pub(crate) fn is_on(&self, pid: Pid) -> bool {
+        has_variable(pid.as_raw(), &format!("{}={}", TestId::VARIABLE, self.value))
+    }
+
     /// Those that are still alive when the others have had `time` to end.
     pub(crate) fn processes_after(&self, time: Duration) -> Vec<Process> {
         let started = Instant::now();
@@ -68,12 +73,14 @@ impl TestId {
 /// All living processes that were started with this variable. A zombie has no environment, so it is not one of them.
 pub(crate) fn with_variable(name: &str, value: &str) -> Vec<Process> {
     let variable = format!("{name}={value}");
-    let has_it = |pid: &i32| {
-        // What cannot be read has ended, or belongs to somebody else and is none of ours.
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
-    };
-    pids().filter(has_it).map(Process::new).collect()
+    pids().filter(|pid| has_variable(*pid, &variable)).map(Process::new).collect()
+}
+
+/// Whether a living process was started with this variable, a name and a value.
+fn has_variable(pid: i32, variable: &str) -> bool {
+    // What cannot be read has ended, or belongs to somebody else and is none of ours.
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
 }
 
 fn pids() -> impl Iterator<Item = i32> {

@@ -9,8 +9,8 @@ use nix::unistd::mkfifo;
 use serde_json::json;
 
 use super::bad_input::refused;
-use super::trouble::own_mounts;
 use super::{FILES, bare, launch, progress, seconds};
+use crate::harness::mounts::own_mounts;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T, lines};
 use crate::harness::wait::{SOON, wait_until};

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::process::Command;
 
 use nix::unistd::Pid;
 
 use super::{bare, launch, progress};
+use crate::harness::mounts::own_mounts;
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
@@ -64,17 +64,6 @@ fn l19_a_progress_file_at_the_limit_of_file_sizes() {
     progress.failed(74, "io");
     assert_eq!(progress.events[..2], [T, S]);
     assert_eq!(progress.events.len(), 2 + 16);
-}
-
-/// The words that give a command a file system tree of its own, where that is allowed.
-pub(super) fn own_mounts() -> Option<&'static [&'static str]> {
-    let ways: [&[&str]; 2] = [&["unshare", "--mount"], &["unshare", "--mount", "--map-root-user"]];
-    let works = |way: &&[&str]| {
-        let mount = ["sh", "-c", "mount -t tmpfs none /mnt"];
-        let result = Command::new(way[0]).args(&way[1..]).args(mount).output();
-        result.is_ok_and(|output| output.status.success())
-    };
-    ways.into_iter().find(works)
 }
 
 #[test]
