@@ -27,7 +27,7 @@ pub struct Reader {
 
 impl Reader {
     fn new() -> Reader {
-        Reader { scanner: event::scanner(), verdict: Verdict::new(), standing: Standing::Open }
+        Reader { scanner: event::turn_scanner(), verdict: Verdict::new(), standing: Standing::Open }
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -38,7 +38,7 @@ impl Reader {
                     self.scanner.push(rest.strip_suffix(b"\n").unwrap_or(rest));
                     let line = self.scanner.finish();
                     self.standing = self.standing.after(line);
-                    self.verdict.observe(&Event::of(line));
+                    self.verdict.observe(&Event::of_turns(line));
                 }
             }
         }

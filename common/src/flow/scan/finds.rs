@@ -128,4 +128,12 @@ impl Finds {
             Kind::Array => Value::Array,
         })
     }
+
+    /// The text of want number `want` in bytes, where it is one.
+    #[inline]
+    pub(super) fn word(&self, want: usize) -> Option<&[u8]> {
+        let slot = self.tree.slot_of(want);
+        let find = &self.finds[usize::from(slot)];
+        (self.present >> slot & 1 == 1 && find.kind == Kind::Text).then(|| find.text.bytes().0)
+    }
 }

@@ -91,6 +91,16 @@ impl<'a> Found<'a> {
     pub fn get(&self, want: usize) -> Option<Value<'a>> {
         self.scanner.machine.finds().get(want)
     }
+
+    /// The text of want number `want` in bytes, where it is one: all there is to a comparison, and the faster way.
+    ///
+    /// # Panics
+    ///
+    /// When the table has no such want.
+    #[inline]
+    pub fn word(&self, want: usize) -> Option<&'a [u8]> {
+        self.scanner.machine.finds().word(want)
+    }
 }
 
 /// The state of one line between its parts.
