@@ -130,8 +130,8 @@ impl Scratch {
         written(&self.path("progress")).duration_since(written(&mark)).unwrap_or_default()
     }
 
-    /// Peak resident memory of the launcher in KiB. It is read while the launcher runs: what wait4 tells at the end
-    /// takes in the children.
+    /// Peak resident memory of the launcher's two processes, in KiB, pages that they share counted twice. It is read
+    /// while the launcher runs: what wait4 tells at the end takes in the children.
     fn flood(&self) -> u64 {
         fs::write(self.path("script"), format!("{FLOOD}{RUN}")).expect("a file");
         let mut command = self.command();
@@ -139,14 +139,16 @@ impl Scratch {
         let prompt = fs::File::open(self.path("prompt")).expect("the prompt");
         let mut child =
             command.current_dir(&self.folder).stdin(prompt).stderr(Stdio::null()).spawn().expect("it starts");
-        let mut peak = 0;
+        let mut peak = [0; 2];
         while child.try_wait().expect("a child").is_none() {
-            peak = peak.max(high_water(child.id()));
+            for (peak, half) in peak.iter_mut().zip([Some(child.id()), only_child(child.id())]) {
+                *peak = half.map_or(0, high_water).max(*peak);
+            }
             std::thread::sleep(Duration::from_millis(2));
         }
         assert!(child.wait().expect("a child").success());
         assert!(fs::metadata(self.path("progress")).expect("a file").len() > 500_000_000);
-        peak
+        peak.iter().sum()
     }
 }
 
@@ -161,6 +163,11 @@ const FLOOD: &str = r#"{"step":"flood","to":"stdout","bytes":400000000,"as":"lin
 "#;
 
 const SENTINEL: &str = r#"{"type":"handoff.completed","elapsed_seconds":0,"output_tokens":1}"#;
+
+/// The child of the first thread of process `pid`, if it has one.
+fn only_child(pid: u32) -> Option<u32> {
+    fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?.trim().parse().ok()
+}
 
 /// VmHWM of process `pid` in KiB (proc(5)), or 0 when it has ended.
 fn high_water(pid: u32) -> u64 {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
-use nix::unistd::mkfifo;
+use nix::unistd::{Pid, mkfifo};
 
 use super::feed::Feed;
 use super::samples::Samples;
@@ -29,8 +29,8 @@ const LONG_EVERY: usize = 4;
 
 /// The tools, those that feed them, and their files.
 pub(super) struct Company {
-    /// Each with its name in the table.
-    tools: Vec<(&'static str, Running)>,
+    /// Each with its name in the table, and the processes that it consists of.
+    tools: Vec<(&'static str, Running, Vec<Pid>)>,
     /// What feeds tools that write files: little, 100 MB an hour.
     little: Vec<Feed>,
     /// What feeds tools whose output goes nowhere.
@@ -110,7 +110,12 @@ impl Company {
     }
 
     fn add(&mut self, name: &'static str, filter: Filter) {
-        self.tools.push((name, filter.start()));
+        let tool = filter.start();
+        let mut pids = vec![tool.pid()];
+        if name.starts_with("codex-launch") {
+            pids.push(tool.runner());
+        }
+        self.tools.push((name, tool, pids));
     }
 
     /// Gives each of those that are fed a turn more.
@@ -132,14 +137,14 @@ impl Company {
 
     /// Takes a sample of each, and of all processes there are.
     pub(super) fn sample(&self, samples: &mut Samples) {
-        self.tools.iter().for_each(|(name, tool)| samples.take(name, tool.pid()));
+        self.tools.iter().for_each(|(name, _, pids)| samples.take(name, pids));
         samples.take_all(sweep::with_variable(MARK, &mark()).iter().map(|process| process.pid));
     }
 
     /// Ends them all, and asserts that each ends well.
     pub(super) fn end(self) {
         drop((self.little, self.much));
-        for (name, tool) in self.tools {
+        for (name, tool, _) in self.tools {
             let watches = name.starts_with("wave-watch");
             if watches {
                 tool.signal(Signal::SIGTERM);

@@ -30,17 +30,15 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Takes one of the process `pid`.
-    pub(super) fn take(&mut self, tool: &'static str, pid: Pid) {
-        let sample = sample(pid).unwrap_or_else(|| panic!("{tool} has ended"));
-        self.tools.entry(tool).or_default().push(sample);
+    /// Takes one of the tool whose processes these are.
+    pub(super) fn take(&mut self, tool: &'static str, pids: &[Pid]) {
+        let samples = pids.iter().map(|pid| sample(*pid).unwrap_or_else(|| panic!("{tool} has ended")));
+        self.tools.entry(tool).or_default().push(sum(samples));
     }
 
     /// Takes one of all processes of the soak.
     pub(super) fn take_all(&mut self, pids: impl Iterator<Item = Pid>) {
-        let sum = |sum: Sample, sample: Sample| std::array::from_fn(|at| sum[at] + sample[at]);
-        let all = pids.filter_map(sample).fold(Sample::default(), sum);
-        self.tools.entry(ALL).or_default().push(all);
+        self.tools.entry(ALL).or_default().push(sum(pids.filter_map(sample)));
     }
 
     /// What grew, a line each.
@@ -69,6 +67,10 @@ fn thirds(samples: &[Sample]) -> (&[Sample], &[Sample]) {
 
 fn most(samples: &[Sample], at: usize) -> u64 {
     samples.iter().map(|sample| sample[at]).max().expect("a sample")
+}
+
+fn sum(samples: impl Iterator<Item = Sample>) -> Sample {
+    samples.fold(Sample::default(), |sum, sample| std::array::from_fn(|at| sum[at] + sample[at]))
 }
 
 /// Nothing when the process has ended.
