@@ -11,6 +11,7 @@ pub mod place;
 pub mod program;
 pub mod pump;
 pub mod replace;
+mod room;
 pub mod sift;
 pub mod signals;
 pub mod spool;

@@ -2,8 +2,9 @@
 
 use super::place;
 use super::pump::Traffic;
+use super::room::Room;
 use super::tail;
-use crate::sys::{descriptor, lock, room};
+use crate::sys::{descriptor, lock};
 use memchr::memrchr;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::{File, OpenOptions};
@@ -51,21 +52,6 @@ pub struct Output {
     room: Room,
 }
 
-/// The room that a file has for its last line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    /// It needs none, or none can be reserved here.
-    None,
-    /// Room is reserved up to this offset.
-    UpTo(u64),
-}
-
-/// How much room a last line has. File systems give it in whole blocks.
-const LAST_LINE: u64 = 512;
-
-/// How much more is reserved at a time, so that not each line needs a reservation of its own.
-const AHEAD: u64 = 64 << 10;
-
 impl Output {
     /// Opens `path` for appending. A file is made with mode 0600 and O_EXCL; an empty one that is there is used as
     /// it is; a pipe, a device, a socket or an open descriptor (`/dev/fd/3`) is written as it stands.
@@ -87,11 +73,8 @@ impl Output {
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => Ok(()),
             taken => taken,
         })?;
-        let room = if output.regular { Room::UpTo(0) } else { Room::None };
-        let mut output = Output { room, ..output };
-        // A disk that is full already is found out by the first line.
-        let _ = output.keep_room(0);
-        Ok(output)
+        let room = if output.regular { Room::kept_in(&output.file) } else { Room::none() };
+        Ok(Output { room, ..output })
     }
 
     /// Takes over what a process that is dead was writing. A regular file is cut back to its last whole line; to
@@ -175,7 +158,7 @@ impl Output {
     pub fn of(open: impl Into<OwnedFd>) -> io::Result<Output> {
         let file = File::from(open.into());
         let regular = file.metadata()?.is_file();
-        Ok(Output { file, regular, begun: 0, torn: false, traffic: Traffic::default(), room: Room::None })
+        Ok(Output { file, regular, begun: 0, torn: false, traffic: Traffic::default(), room: Room::none() })
     }
 
     /// Writes `lines` in one write where the kernel takes it in one: whole lines, or the next piece of one.
@@ -183,11 +166,11 @@ impl Output {
     /// # Errors
     /// When it cannot all be written. A regular file then ends after the last line that it took whole.
     pub fn lines(&mut self, lines: &[u8]) -> io::Result<()> {
-        let written = match self.keep_room(lines.len() as u64) {
+        let written = match self.room.keep(&self.file, lines.len() as u64) {
             Ok(()) => self.append(lines),
             // As many as there is room for.
             Err(_) => lines.split_inclusive(|&byte| byte == b'\n').try_for_each(|line| {
-                self.keep_room(line.len() as u64)?;
+                self.room.keep(&self.file, line.len() as u64)?;
                 self.append(line)
             }),
         };
@@ -208,23 +191,6 @@ impl Output {
         result
     }
 
-    /// Sees to it that there is room for the last line behind `more` bytes.
-    fn keep_room(&mut self, more: u64) -> io::Result<()> {
-        let Room::UpTo(end) = self.room else { return Ok(()) };
-        let length = self.file.metadata()?.len();
-        let needed = more + LAST_LINE;
-        if length + needed <= end {
-            return Ok(());
-        }
-        let reserve = |bytes| room::reserve(&self.file, length, bytes).map(|()| Room::UpTo(length + bytes));
-        self.room = match reserve(needed + AHEAD) {
-            Ok(room) => room,
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Room::None,
-            Err(_) => reserve(needed)?,
-        };
-        Ok(())
-    }
-
     /// Writes one line that `feed` hands over in pieces.
     ///
     /// # Errors
@@ -243,7 +209,7 @@ impl Output {
     /// # Errors
     /// When it cannot be written all the same.
     pub fn last_line(&mut self, line: &[u8]) -> io::Result<()> {
-        let kept = std::mem::replace(&mut self.room, Room::None);
+        let kept = std::mem::replace(&mut self.room, Room::none());
         let mut result = self.lines(line);
         // A disk may fail for once, and lines that a reader has seen are not given up for that.
         if result.is_err() && self.regular {
@@ -252,7 +218,7 @@ impl Output {
         if result.is_err() && self.regular && self.give_up_lines(line.len() as u64 + 1)? {
             result = self.lines(line);
         }
-        if kept != Room::None {
+        if kept != Room::none() {
             self.give_room_back();
         }
         result
@@ -304,18 +270,9 @@ impl Output {
             let whole = end.saturating_sub(begun);
             self.file.set_len(whole)?;
             self.file.seek(SeekFrom::Start(whole))?;
-            self.renew_room();
+            self.room.renew(&self.file);
         }
         Ok(())
-    }
-
-    /// Reserves the room for the last line again: to cut a file gives back all room behind its end.
-    fn renew_room(&mut self) {
-        if self.room != Room::None {
-            self.room = Room::UpTo(0);
-            // Where there is none any more, the last line does without.
-            let _ = self.keep_room(0);
-        }
     }
 
     /// How many bytes were written, and whether that was all. A pipe that somebody made non-blocking is waited for.
