@@ -46,7 +46,7 @@ pub fn guarded(
 fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -> Status {
     watched.end(config.kill_grace / 2);
     traces.remove(&config.outputs);
-    let elapsed = watched.started.map_or(Duration::ZERO, |started| started.elapsed());
+    let elapsed = watched.said.elapsed();
     let status = match progress(&mut watched, &config.outputs) {
         Err(error) => {
             say::line(NAME, &format!("progress file: {}", why(&error)));
@@ -66,12 +66,12 @@ fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -
 
 /// The progress file, if there is one that the run has begun to write, mended.
 fn progress(watched: &mut Watched, outputs: &Outputs) -> io::Result<Option<Output>> {
-    if let Some(open) = watched.output.take() {
+    if let Some(open) = watched.said.output.take() {
         return Output::take_over(open).map(Some);
     }
     match &outputs.progress {
         // It was killed while it opened the file, and may have made it.
-        Some(Progress::File(path)) if watched.stage == Stage::Opening && is_empty(path) => {
+        Some(Progress::File(path)) if watched.said.stage == Stage::Opening && is_empty(path) => {
             Output::open_alone(path, Existing::Refused).map(Some)
         }
         _ => Ok(None),
@@ -87,7 +87,7 @@ fn is_empty(path: &Path) -> bool {
 fn sealed(progress: Option<&Output>, watched: &Watched) -> Option<Status> {
     match progress?.read_last_line() {
         Ok(Some(line)) => status_of(&line, watched.signal),
-        Ok(None) if watched.stage >= Stage::Sealing => Some(Status::LAUNCHER),
+        Ok(None) if watched.said.stage >= Stage::Sealing => Some(Status::LAUNCHER),
         Ok(None) | Err(_) => None,
     }
 }
@@ -106,7 +106,7 @@ fn status_of(line: &[u8], cancelled_by: Option<i32>) -> Option<Status> {
 
 /// Removes an answer that was put in place for a run which now counts as failed.
 fn forget_answer(watched: &Watched, outputs: &Outputs) {
-    let Some(path) = outputs.result.as_ref().filter(|_| watched.stage >= Stage::Started) else { return };
+    let Some(path) = outputs.result.as_ref().filter(|_| watched.said.stage >= Stage::Started) else { return };
     let path = place::behind_links(path);
     if matches!(place::look(&path, Making::Moved), Ok(Standing::File | Standing::EmptyFile)) {
         // An answer that cannot be removed is of a run whose sentinel says that it failed.

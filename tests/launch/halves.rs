@@ -9,9 +9,10 @@ use nix::unistd::Pid;
 use super::stopping::{busy, stubborn, writes_down};
 use super::{bare, launch, progress, seconds};
 use crate::harness::filter::{Filter, filter};
+use crate::harness::progress::Progress;
 use crate::harness::running::Running;
 use crate::harness::scratch::Scratch;
-use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::script::{C, M, S, Script, T, lines};
 use crate::harness::sweep::is_alive;
 use crate::harness::wait::{SOON, wait_until};
 
@@ -35,6 +36,13 @@ fn lost(scratch: &Scratch, status: i32) {
     assert!(!scratch.has("r"));
 }
 
+/// Returns when the run is under way and its first events are in the progress file: what the runner has not read yet
+/// dies with it.
+fn is_under_way(scratch: &Scratch) {
+    scratch.wait_for("ready");
+    wait_until("the events are there", SOON, || scratch.text("p") == lines([T, S]));
+}
+
 #[track_caller]
 fn kill_now(pid: Pid) {
     kill(pid, SIGKILL).expect("killing a half");
@@ -44,19 +52,17 @@ fn kill_now(pid: Pid) {
 fn the_guardian_finishes_when_the_runner_is_killed() {
     let scratch = Scratch::git();
     let running = watched(&scratch, &busy(&scratch)).start();
-    scratch.wait_for("ready");
+    is_under_way(&scratch);
     assert_eq!(temporary(&scratch).len(), 1);
     kill_now(running.runner());
     let ran = running.end();
     ran.exits(125).took(seconds(0), seconds(30));
-    let told = ran.stderr_lines();
+    let [reason, elapsed] = ran.stderr_lines().try_into().expect("two lines");
     assert_eq!(
-        told,
-        [
-            "codex-launch: failed: one of the launcher's two processes was killed by SIGKILL (lost)",
-            "codex-launch: elapsed=0s"
-        ]
+        reason,
+        "codex-launch: failed: one of the launcher's two processes was killed by SIGKILL (lost)"
     );
+    assert!(elapsed.starts_with("codex-launch: elapsed="), "{elapsed}");
     lost(&scratch, 125);
 }
 
@@ -64,7 +70,7 @@ fn the_guardian_finishes_when_the_runner_is_killed() {
 fn the_runner_finishes_when_the_guardian_is_killed() {
     let scratch = Scratch::git();
     let running = watched(&scratch, &busy(&scratch)).start();
-    scratch.wait_for("ready");
+    is_under_way(&scratch);
     kill_now(running.pid());
     let ran = running.end();
     assert_eq!(ran.status.code(), None);
@@ -88,7 +94,7 @@ fn both_climb_the_ladder() {
 fn both_killed_leave_no_sentinel_and_the_file_says_so() {
     let scratch = Scratch::git();
     let running = watched(&scratch, &busy(&scratch)).start();
-    scratch.wait_for("ready");
+    is_under_way(&scratch);
     let runner = running.runner();
     // Neither can see the other one die.
     kill(runner, SIGSTOP).expect("stopping a half");
@@ -128,7 +134,7 @@ fn where_descendants_cannot_be_found_the_group_is_ended_by_either() {
         let scratch = Scratch::git();
         let script = Script::new().lines([T, S]).touch(&scratch.path("ready")).hang();
         let running = watched(&scratch, &script).env("CODEX_FILTERS_PORTABLE", "1").start();
-        scratch.wait_for("ready");
+        is_under_way(&scratch);
         kill_now(victim(&running));
         running.end().took(seconds(0), seconds(30));
         lost(&scratch, status);
@@ -138,16 +144,16 @@ fn where_descendants_cannot_be_found_the_group_is_ended_by_either() {
 #[test]
 fn to_a_pipe_the_sentinel_is_a_line_of_its_own() {
     let scratch = Scratch::git();
-    let script = Script::new().lines([T, S]).touch(&scratch.path("ready")).hang();
+    let script = Script::new().lines([T, S]).hang();
     let launcher = bare(&scratch, &script).args(["--progress-file", "-", "--result-file", "r"]);
     let running = launcher.args(["--kill-grace", "1"]).start();
-    scratch.wait_for("ready");
+    wait_until("the events are there", SOON, || running.stdout() == lines([T, S]).into_bytes());
     kill_now(running.runner());
     let ran = running.end();
     // The line before it may have been torn, so it begins with an LF.
-    let sentinel =
-        r#"{"type":"handoff.failed","reason":"error","rc":125,"elapsed_seconds":0,"cause":"lost"}"#;
-    ran.exits(125).stdout_is(format!("{T}\n{S}\n\n{sentinel}\n"));
+    let printed = ran.exits(125).stdout_text();
+    let sentinel = printed.strip_prefix(&(lines([T, S]) + "\n")).expect("an LF");
+    Progress::parse(sentinel.as_bytes()).failed(125, "lost");
 }
 
 #[test]
@@ -205,6 +211,17 @@ fn a_stopped_half_goes_on_where_it_was() {
         progress(&scratch).completed().events_are([T, S, M, C]);
         assert_eq!(scratch.text("r"), "ok");
     }
+}
+
+#[test]
+fn a_stopped_runner_hears_a_signal_all_the_same() {
+    let scratch = Scratch::git();
+    let running = watched(&scratch, &busy(&scratch)).start();
+    is_under_way(&scratch);
+    kill(running.runner(), SIGSTOP).expect("stopping a half");
+    running.signal(SIGTERM);
+    running.end().exits(143).took(seconds(0), seconds(30));
+    progress(&scratch).failed_by("cancelled").events_are([T, S]);
 }
 
 /// A field of a file of /proc, in its unit.

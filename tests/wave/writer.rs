@@ -34,11 +34,12 @@ fn launch(scratch: &Scratch) -> Filter {
 #[test]
 fn a_launcher_that_is_killed_whole_is_seen_dead_and_its_agent_settles_by_its_budget() {
     let scratch = Scratch::git();
-    let watcher = watch(&scratch, "10").start();
+    let watcher = watch(&scratch, "15").start();
     told(&watcher, UNKNOWN);
     let running = launch(&scratch).start();
     scratch.wait_for("ready");
     told(&watcher, ALIVE);
+    wait_until("the events are there", SOON, || scratch.text("p") == lines([T, S]));
     let (guardian, runner) = (running.pid(), running.runner());
     // Neither can see the other one die.
     kill(runner, SIGSTOP).expect("stopping a half");

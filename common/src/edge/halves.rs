@@ -11,29 +11,25 @@
 //! ancestor of what the runner starts, and would have to find it by luck.
 
 use super::output::Output;
-use super::signals::{self, Notice};
+use super::signals::{self, Awaited, Notice};
 use super::supervise::{self, Exit, Tree};
 use crate::sys::descriptor;
 use crate::sys::process;
-use crossbeam_channel::{Receiver, Sender, select, unbounded};
-use nix::sys::signal::{SigSet, SigmaskHow};
+use crossbeam_channel::{Sender, unbounded};
+use nix::time::ClockId;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// How long the last words of a dead runner are waited for. They are there already; only a process that it was about
-/// to start could hold their end back, and for no longer than it takes to start.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+use std::time::Duration;
 
 /// Which of the two this process is.
 #[derive(Debug)]
 pub enum Half {
     /// The one that the caller knows.
-    Guardian(Guardian),
+    Guardian(Box<Guardian>),
     /// The one that does the work.
     Runner(Link),
 }
@@ -74,16 +70,12 @@ const STAGES: [Stage; 7] = [
 pub fn split() -> io::Result<Half> {
     let tree = Tree::new();
     let (guardian, runner) = UnixStream::pair()?;
-    // A signal that comes now waits until it is listened for; `signals` lets it through.
-    let mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
-    match process::fork() {
-        Ok(None) => Ok(Half::Runner(Link(runner))),
-        Ok(Some(runner)) => Ok(Half::Guardian(Guardian { runner, socket: guardian, tree })),
-        Err(error) => {
-            mask.thread_set_mask()?;
-            Err(error)
-        }
-    }
+    // A signal that comes now waits until one of them asks for it.
+    let awaited = Awaited::new()?;
+    Ok(match process::fork()? {
+        None => Half::Runner(Link(runner)),
+        Some(runner) => Half::Guardian(Box::new(Guardian { runner, socket: guardian, tree, awaited })),
+    })
 }
 
 /// The runner's end of the connection.
@@ -161,32 +153,27 @@ impl Teller {
         self.send(Stage::Opened, 0, output.map(AsFd::as_fd));
     }
 
-    /// The program runs, as `pid`.
+    /// The program runs, as `pid`, from this moment on.
     pub fn started(&self, pid: i32) {
         self.send(Stage::Started, pid, None);
     }
 
     fn send(&self, stage: Stage, pid: i32, output: Option<BorrowedFd<'_>>) {
-        let [a, b, c, d] = pid.to_le_bytes();
-        let _ = descriptor::send(&self.0, &[stage as u8, a, b, c, d], output);
+        let mut word = [0; WORD];
+        word[0] = stage as u8;
+        word[1..5].copy_from_slice(&pid.to_le_bytes());
+        word[5..].copy_from_slice(&monotonic().as_micros().to_le_bytes()[..8]);
+        let _ = descriptor::send(&self.0, &word, output);
     }
 }
 
-/// A word of the runner.
-#[derive(Debug)]
-struct Word {
-    stage: Stage,
-    pid: i32,
-    output: Option<OwnedFd>,
+/// The time that all processes of a machine share and nobody sets.
+fn monotonic() -> Duration {
+    ClockId::CLOCK_MONOTONIC.now().map_or(Duration::ZERO, Duration::from)
 }
 
-fn hear(socket: &UnixStream) -> Option<Word> {
-    let mut word = [0; 5];
-    let (length, output) = descriptor::receive(socket, &mut word).ok()?;
-    let [stage, pid @ ..] = word;
-    let stage = *STAGES.get(usize::from(stage))?;
-    (length == word.len()).then(|| Word { stage, pid: i32::from_le_bytes(pid), output })
-}
+/// A word of the runner: the stage, the program's number, and when it was said, in microseconds.
+const WORD: usize = 1 + 4 + 8;
 
 /// The half that the caller knows, before it watches.
 #[derive(Debug)]
@@ -194,6 +181,7 @@ pub struct Guardian {
     runner: i32,
     socket: UnixStream,
     tree: Tree,
+    awaited: Awaited,
 }
 
 /// A run whose runner has ended.
@@ -201,103 +189,89 @@ pub struct Guardian {
 pub struct Watched {
     /// How the runner ended.
     pub exit: Exit,
-    /// How far the run had come.
-    pub stage: Stage,
-    /// When its program was started.
-    pub started: Option<Instant>,
-    /// Where its last line goes.
-    pub output: Option<OwnedFd>,
     /// The first signal that the caller sent.
     pub signal: Option<i32>,
-    program: Option<i32>,
+    /// What the runner said.
+    pub said: Said,
     tree: Tree,
-    notices: Receiver<Notice>,
+}
+
+/// What a runner has said of its run.
+#[derive(Debug)]
+pub struct Said {
+    /// How far the run had come.
+    pub stage: Stage,
+    /// Where its last line goes.
+    pub output: Option<OwnedFd>,
+    /// Its program, and when that was started.
+    program: Option<(i32, Duration)>,
 }
 
 impl Guardian {
-    /// Passes on signals until the runner has ended.
+    /// Passes on signals until the runner has ended. What the runner says meanwhile waits in the socket.
     ///
     /// # Errors
-    /// When the handlers cannot be installed or no thread is to be had. The runner has then ended, as it does whenever
-    /// this process hangs up.
-    pub fn watch(self) -> io::Result<Watched> {
-        let runner = self.runner;
-        self.watch_it().inspect_err(|_| {
-            process::wait(runner);
-        })
-    }
-
-    fn watch_it(self) -> io::Result<Watched> {
+    /// When the kernel refuses.
+    pub fn watch(mut self: Box<Self>) -> io::Result<Watched> {
         // The prompt's writer must not take this process for its reader.
         nix::unistd::dup2_stdin(File::open("/dev/null")?)?;
-        let Guardian { runner, mut socket, tree } = self;
-        let (notify, notices) = unbounded();
-        signals::notify(notify)?;
-        let (tell, words) = unbounded();
-        let heard = socket.try_clone()?;
-        thread::Builder::new().spawn(move || {
-            while let Some(word) = hear(&heard) {
-                // Whoever no longer listens needs not be told.
-                let _ = tell.send(word);
-            }
-        })?;
-        let mut known = Known::new();
+        let mut first = None;
         let exit = loop {
-            // The runner may have ended before the handlers were there.
-            if let Some(exit) = tree.bury(runner) {
+            if let Notice::User(signal) = self.awaited.next()? {
+                first.get_or_insert(signal);
+                // A runner that is gone is seen by burying it.
+                let _ = self.socket.write_all(&[u8::try_from(signal).unwrap_or(0)]);
+                process::continue_child(self.runner);
+            } else if let Some(exit) = self.tree.bury(self.runner) {
                 break exit;
             }
-            select! {
-                recv(words) -> word => match word {
-                    Ok(word) => known.note(word),
-                    // It has hung up, so it is about to end.
-                    Err(_) => { let _ = notices.recv(); }
-                },
-                recv(notices) -> notice => if let Ok(Notice::User(signal)) = notice {
-                    known.signal.get_or_insert(signal);
-                    // A runner that is gone is seen by burying it.
-                    let _ = socket.write_all(&[u8::try_from(signal).unwrap_or(0)]);
-                },
-            }
         };
-        while let Ok(word) = words.recv_timeout(LAST_WORDS) {
-            known.note(word);
-        }
-        let Known { stage, started, output, signal, program } = known;
-        Ok(Watched { exit, stage, started, output, signal, program, tree, notices })
+        // A process that the runner was about to start may have a copy of its end for a moment more.
+        self.socket.set_nonblocking(true)?;
+        Ok(Watched { exit, signal: first, said: Said::by(&self.socket), tree: self.tree })
     }
 }
 
-/// What the guardian knows of the run.
-#[derive(Debug)]
-struct Known {
-    stage: Stage,
-    started: Option<Instant>,
-    output: Option<OwnedFd>,
-    signal: Option<i32>,
-    program: Option<i32>,
-}
-
-impl Known {
-    fn new() -> Known {
-        Known { stage: Stage::Preparing, started: None, output: None, signal: None, program: None }
+impl Said {
+    /// What there is to hear.
+    fn by(socket: &UnixStream) -> Said {
+        let mut said = Said { stage: Stage::Preparing, output: None, program: None };
+        while said.hear(socket) {}
+        said
     }
 
-    fn note(&mut self, word: Word) {
-        self.stage = word.stage;
-        match word.stage {
-            Stage::Opened => self.output = word.output,
-            Stage::Started => (self.program, self.started) = (Some(word.pid), Some(Instant::now())),
+    /// Takes the next word; whether there was one.
+    fn hear(&mut self, socket: &UnixStream) -> bool {
+        let mut word = [0; WORD];
+        let Ok((WORD, output)) = descriptor::receive(socket, &mut word) else { return false };
+        let [stage, a, b, c, d, micros @ ..] = word;
+        let Some(&stage) = STAGES.get(usize::from(stage)) else { return false };
+        match stage {
+            Stage::Opened => self.output = output,
+            Stage::Started => {
+                let at = Duration::from_micros(u64::from_le_bytes(micros));
+                self.program = Some((i32::from_le_bytes([a, b, c, d]), at));
+            }
             _ => {}
         }
+        self.stage = stage;
+        true
+    }
+
+    /// The time since the program was started; none when it was not.
+    pub fn elapsed(&self) -> Duration {
+        self.program.map_or(Duration::ZERO, |(_, at)| monotonic().saturating_sub(at))
     }
 }
 
 impl Watched {
     /// Ends what the dead runner has left alive; each of the two steps before KILL may take `grace`.
     pub fn end(&self, grace: Duration) {
-        let program = self.program.filter(|_| self.stage == Stage::Started);
-        supervise::take_over(&self.tree, program, grace, &self.notices);
+        let (notify, notices) = unbounded();
+        // Without a thread to be had nobody can shorten the steps.
+        let _ = signals::notify(notify);
+        let program = self.said.program.filter(|_| self.said.stage == Stage::Started);
+        supervise::take_over(&self.tree, program.map(|(pid, _)| pid), grace, &notices);
     }
 }
 
@@ -324,14 +298,15 @@ mod tests {
         let (mut reader, writer) = io::pipe().unwrap();
         teller.stage(Stage::Opening);
         teller.opened(Some(&Output::of(writer).unwrap()));
+        let before = monotonic();
         teller.started(4711);
         drop(teller);
-        let mut known = Known::new();
-        while let Some(word) = hear(&other) {
-            known.note(word);
-        }
-        assert_eq!((known.stage, known.program), (Stage::Started, Some(4711)));
-        File::from(known.output.unwrap()).write_all(b"x").unwrap();
+        let said = Said::by(&other);
+        assert_eq!(said.stage, Stage::Started);
+        let (program, at) = said.program.unwrap();
+        assert_eq!(program, 4711);
+        assert!(at + Duration::from_micros(1) > before && at <= monotonic());
+        File::from(said.output.unwrap()).write_all(b"x").unwrap();
         let mut got = String::new();
         reader.read_to_string(&mut got).unwrap();
         assert_eq!(got, "x");

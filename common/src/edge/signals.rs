@@ -2,7 +2,7 @@
 
 use crate::sys::disposition;
 use crossbeam_channel::Sender;
-use nix::sys::signal::SigSet;
+use nix::sys::signal::{SigSet, Signal};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
@@ -47,16 +47,14 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
 /// The same, for whoever has more to do with a notice than to send it on; `take` says whether to go on.
 pub(super) fn each_notice(mut take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
     take_without_effect(SIGXFSZ)?;
-    let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT, SIGCHLD];
-    wanted.extend(UNLESS_IGNORED.into_iter().filter(|signal| !disposition::is_ignored(*signal)));
-    let mut signals = Signals::new(wanted)?;
+    let mut signals = Signals::new(wanted())?;
     // A parent may have left some of them blocked.
     SigSet::empty().thread_set_mask()?;
     thread::Builder::new().spawn(move || {
-        let mut last = None;
+        let mut echo = Echo::default();
         for signal in signals.forever() {
             let notice = if signal == SIGCHLD { Notice::Child } else { Notice::User(signal) };
-            if !is_echo(&mut last, notice) && !take(notice) {
+            if !echo.has(notice) && !take(notice) {
                 return;
             }
         }
@@ -64,19 +62,68 @@ pub(super) fn each_notice(mut take: impl FnMut(Notice) -> bool + Send + 'static)
     Ok(())
 }
 
+fn wanted() -> Vec<i32> {
+    let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT, SIGCHLD];
+    wanted.extend(UNLESS_IGNORED.into_iter().filter(|signal| !disposition::is_ignored(*signal)));
+    wanted
+}
+
 /// How soon after a signal the same one is its echo: timeout(1) sends it to the process and then to its group.
 const ECHO: Duration = Duration::from_millis(5);
 
-/// Whether `notice` is the wish that was made a moment ago, heard again.
-fn is_echo(last: &mut Option<(Notice, Instant)>, notice: Notice) -> bool {
-    if !matches!(notice, Notice::User(_)) {
-        return false;
+/// Tells wishes that were made a moment ago and are heard again.
+#[derive(Debug, Default)]
+struct Echo(Option<(Notice, Instant)>);
+
+impl Echo {
+    fn has(&mut self, notice: Notice) -> bool {
+        if !matches!(notice, Notice::User(_)) {
+            return false;
+        }
+        let is_echo = self.0.is_some_and(|(same, at)| same == notice && at.elapsed() < ECHO);
+        if !is_echo {
+            self.0 = Some((notice, Instant::now()));
+        }
+        is_echo
     }
-    let is_echo = last.is_some_and(|(same, at)| same == notice && at.elapsed() < ECHO);
-    if !is_echo {
-        *last = Some((notice, Instant::now()));
+}
+
+/// The same notices for a process that has nothing else to do: no handler and no thread, which might not be to be had.
+#[derive(Debug)]
+pub(super) struct Awaited {
+    signals: SigSet,
+    echo: Echo,
+}
+
+impl Awaited {
+    /// Holds the signals back from now on, in this process and in those that it forks, until they are awaited here or
+    /// listened for.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(super) fn new() -> io::Result<Awaited> {
+        let signals = wanted().into_iter().map(Signal::try_from).collect::<Result<SigSet, _>>()?;
+        // Where ends of children are ignored they are not told of.
+        disposition::reset(SIGCHLD)?;
+        signals.thread_block()?;
+        Ok(Awaited { signals, echo: Echo::default() })
     }
-    is_echo
+
+    /// Waits for the next one.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(super) fn next(&mut self) -> io::Result<Notice> {
+        loop {
+            let notice = match self.signals.wait()? {
+                Signal::SIGCHLD => Notice::Child,
+                signal => Notice::User(signal as i32),
+            };
+            if !self.echo.has(notice) {
+                return Ok(notice);
+            }
+        }
+    }
 }
 
 /// The user's wish that a filter ends: INT, TERM or HUP. It can be read from, or rather polled, once it was made.

@@ -17,8 +17,17 @@ pub(crate) fn is_ignored(signal: i32) -> bool {
 
 /// Ignores `signal` from now on.
 pub(crate) fn ignore(signal: i32) -> io::Result<()> {
+    set(signal, libc::SIG_IGN)
+}
+
+/// Does with `signal` what is usual, from now on.
+pub(crate) fn reset(signal: i32) -> io::Result<()> {
+    set(signal, libc::SIG_DFL)
+}
+
+fn set(signal: i32, disposition: libc::sighandler_t) -> io::Result<()> {
     // SAFETY: no handler is installed, and none of ours is replaced: this is called before there are any.
-    match unsafe { libc::signal(signal, libc::SIG_IGN) } {
+    match unsafe { libc::signal(signal, disposition) } {
         libc::SIG_ERR => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }

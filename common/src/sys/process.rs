@@ -56,6 +56,11 @@ pub(crate) fn kill_child(child: i32) {
     let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGKILL);
 }
 
+/// Sends CONT to `child`, which is a child of this process and not buried: a stopped process hears nothing.
+pub(crate) fn continue_child(child: i32) {
+    let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGCONT);
+}
+
 /// The session of this process.
 pub(crate) fn session() -> i32 {
     nix::unistd::getsid(None).map_or(0, Pid::as_raw)
