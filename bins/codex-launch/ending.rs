@@ -106,8 +106,21 @@ impl Ending {
     /// own reason.
     pub fn unless_lost(self, lost: &Lost) -> Ending {
         match (self, lost.lines().next()) {
-            (Ending::Completed, Some(line)) => error(Status::IO, Some(Cause::Io), line),
+            (Ending::Completed, Some(line)) => Ending::unwritten(line),
             (ending, _) => ending,
+        }
+    }
+
+    /// The ending of a run of which something could not be written.
+    fn unwritten(what: &str) -> Ending {
+        error(Status::IO, Some(Cause::Io), what)
+    }
+
+    /// The sentinel of this ending where the progress file itself loses something.
+    pub fn sentinel_if_lost(&self, elapsed_seconds: u64, output_tokens: Option<u64>) -> Sentinel {
+        match self {
+            Ending::Completed => Ending::unwritten("").sentinel(elapsed_seconds, None),
+            ending => ending.sentinel(elapsed_seconds, output_tokens),
         }
     }
 

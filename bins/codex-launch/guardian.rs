@@ -119,9 +119,9 @@ fn seal(progress: Option<&mut Output>, signal: i32, elapsed: Duration) -> Status
     let ending = Ending::lost(Status::LAUNCHER, Some(signal));
     let line = record::sentinel(&ending.sentinel(elapsed.as_secs(), None));
     let sealed = progress.map_or(Ok(()), |progress| {
-        let sealed = progress.last_line(line.as_bytes());
+        let sealed = progress.last_line(line.as_bytes(), line.as_bytes());
         progress.give_room_back();
-        sealed
+        sealed.map(drop)
     });
     report::failure(&ending);
     match sealed {

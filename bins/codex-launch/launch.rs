@@ -166,20 +166,16 @@ impl End {
         }
         patience.renew();
         let ending = ending.unless_lost(&lost);
-        let sentinel = ending.sentinel(started.elapsed().as_secs(), stream.verdict.output_tokens());
-        let line = record::sentinel(&sentinel);
+        let seal = Seal::of(&ending, started.elapsed(), stream.verdict.output_tokens());
         guardian.stage(Stage::Sealing);
-        let seal = move || {
-            let sealed = stream.seal(&line);
-            (stream, sealed, line)
+        let work = move || {
+            let error = seal.put_on(&mut stream);
+            (stream, error)
         };
-        let (stream, sealed, line) =
-            patience.wait(seal).map_err(|status| unread("progress file", status, started))?;
+        let (stream, error) =
+            patience.wait(work).map_err(|status| unread("progress file", status, started))?;
         guardian.stage(Stage::Sealed);
-        if sealed.is_err() {
-            report::unsealed(&line);
-        }
-        lost.note("progress file", sealed.err());
+        lost.note("progress file", error);
         let ending = ending.unless_lost(&lost);
         let elapsed = started.elapsed();
         let details = Details {
@@ -192,6 +188,31 @@ impl End {
         };
         report::tell(&ending, &details);
         Ok(Outcome { ending, answer, elapsed })
+    }
+}
+
+/// The last line of the progress file, and the one that takes its place where events are lost for it.
+struct Seal {
+    line: String,
+    if_lost: String,
+}
+
+impl Seal {
+    fn of(ending: &Ending, elapsed: Duration, output_tokens: Option<u64>) -> Seal {
+        let seconds = elapsed.as_secs();
+        Seal {
+            line: record::sentinel(&ending.sentinel(seconds, output_tokens)),
+            if_lost: record::sentinel(&ending.sentinel_if_lost(seconds, output_tokens)),
+        }
+    }
+
+    /// Writes it, or tells it where it cannot be written; the failure.
+    fn put_on(&self, stream: &mut Stream) -> Option<io::Error> {
+        let (sealed, error) = stream.seal(&self.line, &self.if_lost);
+        if !sealed {
+            report::unsealed(&self.if_lost);
+        }
+        error
     }
 }
 
@@ -225,14 +246,10 @@ fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
 fn not_started(stream: &mut Stream, error: &io::Error, guardian: &Teller) -> Outcome {
     let ending = Ending::not_started(&why(error));
     guardian.stage(Stage::Sealing);
-    let line = record::sentinel(&ending.sentinel(0, None));
-    let sealed = stream.seal(&line);
+    let error = Seal::of(&ending, Duration::ZERO, None).put_on(stream);
     guardian.stage(Stage::Sealed);
-    if sealed.is_err() {
-        report::unsealed(&line);
-    }
     let mut lost = Lost::new();
-    lost.note("progress file", sealed.err());
+    lost.note("progress file", error);
     let elapsed = Duration::ZERO;
     let details =
         Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, left: false, elapsed };

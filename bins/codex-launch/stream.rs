@@ -100,9 +100,14 @@ impl Stream {
         }
     }
 
-    /// Writes the last line, the sentinel, whatever came before.
-    pub fn seal(&mut self, sentinel: &str) -> io::Result<()> {
-        self.wiring.progress.as_mut().map_or(Ok(()), |progress| progress.last_line(sentinel.as_bytes()))
+    /// Writes the last line, the sentinel, whatever came before; where events have to be given up for it, the one that
+    /// says so. The failure is returned, and whether there is a sentinel all the same.
+    pub fn seal(&mut self, sentinel: &str, if_lost: &str) -> (bool, Option<io::Error>) {
+        let Some(progress) = &mut self.wiring.progress else { return (true, None) };
+        match progress.last_line(sentinel.as_bytes(), if_lost.as_bytes()) {
+            Ok(lost) => (true, lost),
+            Err(error) => (false, Some(error)),
+        }
     }
 
     /// Ends the current line and says whether it is an event that belongs in the progress file. A line that claims

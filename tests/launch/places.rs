@@ -131,6 +131,21 @@ fn l19_a_file_at_its_limit_has_room_for_the_sentinel() {
 }
 
 #[test]
+fn l19_a_run_whose_last_event_is_given_up_for_the_sentinel_did_not_complete() {
+    let scratch = Scratch::git();
+    let limit = 2 * 512;
+    let pad = |length: usize| format!(r#"{{"type":"{}"}}"#, "x".repeat(length));
+    // All events fit, and ten bytes more.
+    let rest = limit - 10 - lines([T, S, M, C, &pad(0)]).len();
+    let script = Script::new().lines([T, S, &pad(rest), M, C]);
+    let command = r#"set -o posix; ulimit -f 2; exec "$0" "$@""#;
+    let ran = launch(&scratch, &script).under(&["bash", "-c", command]).run();
+    ran.exits(74).stderr_has("file too large");
+    progress(&scratch).failed(74, "io").events_are([T, S, &pad(rest), M]);
+    assert_eq!(scratch.text("r"), "ok");
+}
+
+#[test]
 fn a_file_that_is_named_like_a_folder_is_66() {
     for option in ["--progress-file", "--result-file", "--stderr-file", "--session-file"] {
         refused(&Scratch::git(), 66, |launcher| launcher.args([option, "out/"]));

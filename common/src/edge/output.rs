@@ -203,21 +203,27 @@ impl Output {
     }
 
     /// Writes `line` as the last one, into the room that was kept for it; once more where the first try fails. A full
-    /// regular file without such room gives up lines at its end until it takes this one: the last word of a file
-    /// matters more than the words before it. Room that is not needed is given back.
+    /// regular file without such room gives up lines at its end until it takes `instead`, which may say so: the last
+    /// word of a file matters more than the words before it. Room that is not needed is given back.
+    ///
+    /// What stood in the way is returned when lines were given up.
     ///
     /// # Errors
-    /// When it cannot be written all the same.
-    pub fn last_line(&mut self, line: &[u8]) -> io::Result<()> {
+    /// When neither can be written.
+    pub fn last_line(&mut self, line: &[u8], instead: &[u8]) -> io::Result<Option<io::Error>> {
         let kept = std::mem::replace(&mut self.room, Room::none());
         let mut result = self.lines(line);
         // A disk may fail for once, and lines that a reader has seen are not given up for that.
         if result.is_err() && self.regular {
             result = self.lines(line);
         }
-        if result.is_err() && self.regular && self.give_up_lines(line.len() as u64 + 1)? {
-            result = self.lines(line);
-        }
+        let result = match result {
+            Ok(()) => Ok(None),
+            Err(error) if self.regular && self.give_up_lines(instead.len() as u64 + 1)? => {
+                self.lines(instead).map(|()| Some(error))
+            }
+            Err(error) => Err(error),
+        };
         if kept != Room::none() {
             self.give_room_back();
         }
