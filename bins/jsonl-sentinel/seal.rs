@@ -17,13 +17,18 @@ use std::time::Instant;
 /// Seals stdin to stdout.
 pub fn run() -> Status {
     let started = Instant::now();
-    let stdout = match print::stdout() {
+    let mut stdout = match print::stdout() {
         Ok(stdout) => stdout,
         Err(status) => return status,
     };
     let mut intake = match Intake::stdin() {
         Ok(intake) => intake,
-        Err(error) => return cannot_read(&error),
+        Err(error) => {
+            let status = cannot_read(&error);
+            // If that cannot be written either, more cannot be said.
+            let _ = seal(&mut stdout, Standing::Open, &self::error(Status::IO, Some(Cause::Io), 0));
+            return status;
+        }
     };
     let mut stream = Stream::new(stdout);
     let passed = pass(&mut intake, &mut stream);

@@ -17,8 +17,13 @@ pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Status> {
             let _ = error.print();
             Status::DONE
         }
-        _ => {
-            say::line(name, &format!("usage: {} (see {name} --help)", first_paragraph(&error.to_string())));
+        kind => {
+            let what = match kind {
+                // Its text would be that of the help.
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command given".to_owned(),
+                _ => first_paragraph(&error.to_string()),
+            };
+            say::line(name, &format!("usage: {what} (see {name} --help)"));
             Status::USAGE
         }
     })
