@@ -51,6 +51,15 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// That the descriptors which outputs name are open. To be asked first of all: a launcher opens some of its own, and
+/// nobody means those.
+pub fn descriptors_are_open(outputs: &Outputs) -> Result<(), Refusal> {
+    for (option, path, _) in self::outputs(outputs) {
+        place::descriptor_is_open(path).map_err(|error| refuse_path(option, path, &error))?;
+    }
+    Ok(())
+}
+
 /// That no two paths are the same file, where one of them would be written.
 pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
     let mut seen = Vec::new();

@@ -66,24 +66,40 @@ impl Ending {
     /// made of the signals it got.
     pub fn of(facts: &Facts<'_>) -> Ending {
         match (facts.ended.cut, facts.decide) {
-            (Some(Cut::Timeout), _) => {
-                let words = format!("timed out after {}s", facts.limit.as_secs_f64());
+            (Some(cut), _) => Ending::cut(cut, facts.limit),
+            (None, Decide::Status) => by_status(facts),
+            (None, Decide::Stream) => by_stream(facts),
+        }
+    }
+
+    /// The ending of a run that was cut short.
+    pub fn cut(cut: Cut, limit: Duration) -> Ending {
+        match cut {
+            Cut::Timeout => {
+                let words = format!("timed out after {}s", limit.as_secs_f64());
                 fail(Status::TIMEOUT, Kind::Timeout, None, words)
             }
-            (Some(Cut::Cancelled(signal)), _) => fail(
+            Cut::Cancelled(signal) => fail(
                 Status::signal(signal),
                 Kind::Cancelled,
                 None,
                 format!("cancelled by {}", signal_name(signal)),
             ),
-            (Some(Cut::Halted), _) => {
+            Cut::Halted => {
                 let words = "codex began another thread than the one to resume";
                 error(Status::LAUNCHER, Some(Cause::WrongThread), words)
             }
-            (Some(Cut::Abandoned), _) => Ending::lost(ABANDONED, None),
-            (None, Decide::Status) => by_status(facts),
-            (None, Decide::Stream) => by_stream(facts),
+            Cut::Abandoned => Ending::lost(ABANDONED, None),
         }
+    }
+
+    /// The ending, with `status`, of a run whose progress file has a reader that takes nothing.
+    pub fn unread(status: Status) -> Ending {
+        let words = "progress file: its reader takes nothing";
+        if status == Status::IO {
+            return Ending::unwritten(words);
+        }
+        fail(status, Kind::Cancelled, None, words.to_owned())
     }
 
     /// The ending of a run whose program could not be started.

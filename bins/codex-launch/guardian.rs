@@ -1,9 +1,10 @@
 //! The launcher as two processes: what each does when the other one is killed.
 
 use crate::NAME;
-use crate::args::{Config, Outputs, Progress};
-use crate::check::{Refusal, refuse};
+use crate::args::{self, Config, Outputs};
+use crate::check::{self, Refusal, refuse};
 use crate::ending::Ending;
+use crate::patience::LAST_CALL;
 use crate::report;
 use crate::traces::Traces;
 use common::edge::halves::{self, Half, Link, Stage, Watched};
@@ -28,6 +29,7 @@ pub fn guarded(
     config: Config,
     job: impl FnOnce(Config, &Traces, Link) -> Result<Status, Refusal>,
 ) -> Result<Status, Refusal> {
+    check::descriptors_are_open(&config.outputs)?;
     let traces = Traces::new();
     let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
     match halves::split().map_err(cannot)? {
@@ -35,7 +37,11 @@ pub fn guarded(
         Half::Guardian(guardian) => {
             let watched = guardian.watch().map_err(cannot)?;
             Ok(match watched.exit {
-                Exit::Code(code) => Status::of_program(code),
+                Exit::Code(code) => {
+                    // What it could not remove itself, as with hardly a descriptor to be had.
+                    traces.remove(&config.outputs);
+                    Status::of_program(code)
+                }
                 Exit::Signal(signal) => finish(watched, signal, &config, &traces),
             })
         }
@@ -46,35 +52,49 @@ pub fn guarded(
 fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -> Status {
     watched.end(config.kill_grace / 2);
     traces.remove(&config.outputs);
-    let elapsed = watched.said.elapsed();
-    let status = match progress(&mut watched, &config.outputs) {
-        Err(error) => {
-            say::line(NAME, &format!("progress file: {}", why(&error)));
-            Status::IO
-        }
-        Ok(mut progress) => match sealed(progress.as_ref(), &watched) {
-            Some(status) => status,
-            None => {
-                forget_answer(&watched, &config.outputs);
-                seal(progress.as_mut(), signal, elapsed)
-            }
-        },
+    let Some(mut progress) = progress(&mut watched, &config.outputs) else {
+        return unrecorded(&watched, signal);
     };
-    report::elapsed(elapsed);
+    if let Some(status) = progress.sealed(&watched) {
+        return status;
+    }
+    forget_answer(&watched, &config.outputs);
+    let status = progress.seal(signal, watched.said.elapsed());
+    report::elapsed(watched.said.elapsed());
     status
 }
 
+/// Tells the end of a run that has no progress file, or has not begun.
+fn unrecorded(watched: &Watched, signal: i32) -> Status {
+    if watched.said.stage < Stage::Started {
+        say::line(NAME, "the launcher was killed before the launch");
+    } else {
+        report::failure(&Ending::lost(Status::LAUNCHER, Some(signal)));
+        report::elapsed(watched.said.elapsed());
+    }
+    Status::LAUNCHER
+}
+
+/// The progress file of a dead runner.
+struct Progress {
+    output: Output,
+    /// Its last whole line, where it can be read.
+    last: Option<Vec<u8>>,
+}
+
 /// The progress file, if there is one that the run has begun to write, mended.
-fn progress(watched: &mut Watched, outputs: &Outputs) -> io::Result<Option<Output>> {
+fn progress(watched: &mut Watched, outputs: &Outputs) -> Option<Progress> {
     if let Some(open) = watched.said.output.take() {
-        return Output::take_over(open).map(Some);
+        let (output, last) = Output::take_over(open).ok()?;
+        return Some(Progress { output, last });
     }
     match &outputs.progress {
         // It was killed while it opened the file, and may have made it.
-        Some(Progress::File(path)) if watched.said.stage == Stage::Opening && is_empty(path) => {
-            Output::open_alone(path, Existing::Refused).map(Some)
+        Some(args::Progress::File(path)) if watched.said.stage == Stage::Opening && is_empty(path) => {
+            let output = Output::open_alone(path, Existing::Refused).ok()?;
+            Some(Progress { output, last: Some(Vec::new()) })
         }
-        _ => Ok(None),
+        _ => None,
     }
 }
 
@@ -82,13 +102,31 @@ fn is_empty(path: &Path) -> bool {
     matches!(place::look(path, Making::InPlace), Ok(Standing::EmptyFile))
 }
 
-/// The status that the run had, if it was over: its sentinel says so. To a pipe a sentinel that was begun counts as
-/// written; it takes one write, and two of them would be worse than none.
-fn sealed(progress: Option<&Output>, watched: &Watched) -> Option<Status> {
-    match progress?.read_last_line() {
-        Ok(Some(line)) => status_of(&line, watched.signal),
-        Ok(None) if watched.said.stage >= Stage::Sealing => Some(Status::LAUNCHER),
-        Ok(None) | Err(_) => None,
+impl Progress {
+    /// The status that the run had, if it was over: its sentinel says so. To a pipe a sentinel that was begun counts as
+    /// written; it takes one write, and two of them would be worse than none.
+    fn sealed(&self, watched: &Watched) -> Option<Status> {
+        match &self.last {
+            Some(line) => status_of(line, watched.signal),
+            None => (watched.said.stage >= Stage::Sealing).then_some(Status::LAUNCHER),
+        }
+    }
+
+    /// Writes the sentinel of a run whose truth died with its runner.
+    fn seal(&mut self, signal: i32, elapsed: Duration) -> Status {
+        let ending = Ending::lost(Status::LAUNCHER, Some(signal));
+        let line = record::sentinel(&ending.sentinel(elapsed.as_secs(), None));
+        let sealed = match self.output.is_ready(LAST_CALL) {
+            true => self.output.last_line(line.as_bytes(), line.as_bytes()).map(drop),
+            false => Err(io::Error::other("its reader takes nothing")),
+        };
+        self.output.give_room_back();
+        report::failure(&ending);
+        if let Err(error) = sealed {
+            say::line(NAME, &format!("progress file: write: {}", why(&error)));
+            report::unsealed(&line);
+        }
+        ending.status()
     }
 }
 
@@ -104,32 +142,13 @@ fn status_of(line: &[u8], cancelled_by: Option<i32>) -> Option<Status> {
     })
 }
 
-/// Removes an answer that was put in place for a run which now counts as failed.
+/// Removes an answer that was put in place for a run which now counts as failed, or an old one that the runner did not
+/// come to remove.
 fn forget_answer(watched: &Watched, outputs: &Outputs) {
-    let Some(path) = outputs.result.as_ref().filter(|_| watched.said.stage >= Stage::Started) else { return };
+    let Some(path) = outputs.result.as_ref().filter(|_| watched.said.stage >= Stage::Opening) else { return };
     let path = place::behind_links(path);
     if matches!(place::look(&path, Making::Moved), Ok(Standing::File | Standing::EmptyFile)) {
         // An answer that cannot be removed is of a run whose sentinel says that it failed.
         let _ = fs::remove_file(path);
-    }
-}
-
-/// Writes the sentinel of a run whose truth died with its runner.
-fn seal(progress: Option<&mut Output>, signal: i32, elapsed: Duration) -> Status {
-    let ending = Ending::lost(Status::LAUNCHER, Some(signal));
-    let line = record::sentinel(&ending.sentinel(elapsed.as_secs(), None));
-    let sealed = progress.map_or(Ok(()), |progress| {
-        let sealed = progress.last_line(line.as_bytes(), line.as_bytes());
-        progress.give_room_back();
-        sealed.map(drop)
-    });
-    report::failure(&ending);
-    match sealed {
-        Ok(()) => ending.status(),
-        Err(error) => {
-            say::line(NAME, &format!("progress file: write: {}", why(&error)));
-            report::unsealed(&line);
-            Status::IO
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! The wiring of one run: prepared, started, supervised, judged, delivered, told.
 
-use crate::NAME;
 use crate::answer::{self, Answer, Destination};
 use crate::args::{Config, Outputs};
 use crate::aside::{Closing, Writer};
@@ -21,7 +20,7 @@ use common::edge::halves::{Link, Stage, Teller};
 use common::edge::output::Output;
 use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
-use common::face::say::{self, why};
+use common::face::say::why;
 use common::flow::record;
 use crossbeam_channel::unbounded;
 use std::io;
@@ -88,6 +87,7 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     let folder = private_folder(traces)?;
     let last_message = folder.path().join("last-message");
     let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
+    guardian.part();
     guardian.stage(Stage::Opening);
     let Opened { aside, writer, progress } = outputs::open(&config.outputs, config.force, &notices)?;
     guardian.opened(progress.as_ref());
@@ -110,7 +110,10 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     guardian.stage(Stage::Over);
     let closing = writer.map(Writer::run_is_over);
     let patience = Patience::new(&notices, ended.cut, config.kill_grace, started + config.time);
-    let stream = pipes.finish(&patience).map_err(|status| unread("progress file", status, started))?;
+    let stream = pipes.finish(&patience).map_err(|status| {
+        let cut = ended.cut.map(|cut| Ending::cut(cut, config.time));
+        unread(status, &cut.unwrap_or_else(|| Ending::unread(status)), started)
+    })?;
     // A Codex that ends at once can be gone before it is told to end.
     ended.cut = ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
     let (shown, stderr) = aside.ends();
@@ -172,8 +175,10 @@ impl End {
             let error = seal.put_on(&mut stream);
             (stream, error)
         };
-        let (stream, error) =
-            patience.wait(work).map_err(|status| unread("progress file", status, started))?;
+        let (stream, error) = patience.wait(work).map_err(|status| match &ending {
+            Ending::Completed => unread(status, &Ending::unread(status), started),
+            failed => unread(status, failed, started),
+        })?;
         guardian.stage(Stage::Sealed);
         lost.note("progress file", error);
         let ending = ending.unless_lost(&lost);
@@ -216,10 +221,13 @@ impl Seal {
     }
 }
 
-/// The end of a run whose progress file is a pipe that nobody reads: what was left for it, the sentinel too, is lost.
-fn unread(what: &str, status: Status, started: Instant) -> Refusal {
-    say::line(NAME, &format!("{what}: its reader takes nothing; what was left for it is lost"));
-    report::elapsed(started.elapsed());
+/// The end of a run whose progress file is a pipe that nobody reads: what was left for it is lost, and the sentinel is
+/// told here.
+fn unread(status: Status, ending: &Ending, started: Instant) -> Refusal {
+    report::failure(ending);
+    let elapsed = started.elapsed();
+    report::unsealed(&record::sentinel(&ending.sentinel(elapsed.as_secs(), None)));
+    report::elapsed(elapsed);
     Refusal::Said(status)
 }
 

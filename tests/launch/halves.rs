@@ -1,7 +1,9 @@
 //! The launcher's two processes: each finishes the run when the other one is killed.
 
 use std::fs;
+use std::os::fd::AsFd;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::signal::Signal::{SIGCONT, SIGINT, SIGKILL, SIGSTOP, SIGTERM};
 use nix::sys::signal::{kill, killpg};
 use nix::unistd::Pid;
@@ -97,9 +99,9 @@ fn both_killed_leave_no_sentinel_and_the_file_says_so() {
     is_under_way(&scratch);
     let runner = running.runner();
     // Neither can see the other one die.
-    kill(runner, SIGSTOP).expect("stopping a half");
-    kill_now(running.pid());
+    kill(running.pid(), SIGSTOP).expect("stopping a half");
     kill_now(runner);
+    kill_now(running.pid());
     wait_until("both are dead", SOON, || !is_alive(running.pid()) && !is_alive(runner));
     let check = filter("jsonl-sentinel").args(["check", "p"]).dir(scratch.dir()).run();
     check.exits(65).stdout_is("p: line 2: the file ends without a sentinel\n");
@@ -157,7 +159,49 @@ fn to_a_pipe_the_sentinel_is_a_line_of_its_own() {
 }
 
 #[test]
-fn a_signal_to_the_group_of_both_is_one_signal() {
+fn a_file_that_the_shell_opened_for_writing_alone_gets_its_sentinel() {
+    for redirection in ["> p", ">> p"] {
+        let scratch = Scratch::git();
+        let launcher = bare(&scratch, &busy(&scratch)).args(["--progress-file", "-", "--result-file", "r"]);
+        let become_it = format!(r#"exec "$0" "$@" {redirection}"#);
+        let running = launcher.args(["--kill-grace", "1"]).under(&["sh", "-c", &become_it]).start();
+        is_under_way(&scratch);
+        kill_now(running.runner());
+        running.end().exits(125);
+        progress(&scratch).failed(125, "lost").events_are([T, S]);
+    }
+}
+
+#[test]
+fn a_pipe_that_takes_nothing_does_not_hold_the_guardian_up() {
+    let scratch = Scratch::git();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let script = Script::new().lines([T, S]).flood("stdout", 1 << 20, "lines").hang();
+    let launcher = bare(&scratch, &script).args(["--progress-file", "-", "--result-file", "r"]);
+    let running = launcher.args(["--kill-grace", "1"]).stdout_to(writer).start();
+    let has_something = || {
+        let mut fds = [PollFd::new(reader.as_fd(), PollFlags::POLLIN)];
+        nix::poll::poll(&mut fds, PollTimeout::ZERO) == Ok(1)
+    };
+    wait_until("the pipe has something", SOON, has_something);
+    kill_now(running.runner());
+    let ran = running.end();
+    ran.exits(125).took(seconds(0), seconds(30));
+    drop(reader);
+}
+
+#[test]
+fn a_kill_of_the_whole_group_leaves_the_one_that_finishes() {
+    let scratch = Scratch::git();
+    let running = watched(&scratch, &busy(&scratch)).start();
+    is_under_way(&scratch);
+    killpg(running.pid(), SIGKILL).expect("killing a group");
+    running.end();
+    lost(&scratch, 137);
+}
+
+#[test]
+fn a_signal_to_the_group_is_one_signal() {
     let scratch = Scratch::git();
     let running = launch(&scratch, &writes_down(&scratch)).args(["--kill-grace", "1"]).start();
     scratch.wait_for("ready");

@@ -69,6 +69,19 @@ fn a_descriptor_is_written_where_it_stands() {
 }
 
 #[test]
+fn a_descriptor_that_the_caller_has_not_opened_is_66() {
+    for option in ["--progress-file", "--result-file", "--stderr-file", "--session-file"] {
+        for number in 3..9 {
+            let scratch = Scratch::git();
+            let launcher = bare(&scratch, &Script::good()).args([option, &format!("/dev/fd/{number}")]);
+            let closed = format!(r#"exec "$0" "$@" {number}<&-"#);
+            let ran = launcher.under(&["bash", "-c", &closed]).run();
+            ran.exits(66).stderr_has("bad file descriptor");
+        }
+    }
+}
+
+#[test]
 fn a_result_that_is_a_link_to_a_file_stays_one() {
     for old in ["", "an old answer"] {
         let scratch = Scratch::git();

@@ -76,7 +76,7 @@ fn an_earlier_file_that_never_comes_can_be_given_up() {
     let scratch = Scratch::git();
     fifo(&scratch, "earlier");
     let running = launch(&scratch, &Script::good()).args(["--resume-from", "earlier"]).start();
-    wait_until("the launcher has its signals", SOON, || catches(running.pid(), Signal::SIGTERM));
+    wait_until("the launcher has its signals", SOON, || catches(running.runner(), Signal::SIGTERM));
     running.signal(Signal::SIGTERM);
     running.end().exits(143);
     assert_eq!(scratch.names(), [".git", "earlier", "script"]);

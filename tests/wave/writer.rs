@@ -42,9 +42,9 @@ fn a_launcher_that_is_killed_whole_is_seen_dead_and_its_agent_settles_by_its_bud
     wait_until("the events are there", SOON, || scratch.text("p") == lines([T, S]));
     let (guardian, runner) = (running.pid(), running.runner());
     // Neither can see the other one die.
-    kill(runner, SIGSTOP).expect("stopping a half");
-    kill(guardian, SIGKILL).expect("killing a half");
+    kill(guardian, SIGSTOP).expect("stopping a half");
     kill(runner, SIGKILL).expect("killing a half");
+    kill(guardian, SIGKILL).expect("killing a half");
     wait_until("both are dead", SOON, || !is_alive(guardian) && !is_alive(runner));
     told(&watcher, DEAD);
     let ran = watcher.end();

@@ -153,6 +153,12 @@ impl Teller {
         self.send(Stage::Opened, 0, output.map(AsFd::as_fd));
     }
 
+    /// Leaves the group of the guardian, so that a KILL to that group leaves this process to finish the run. To be
+    /// called when nothing is to be read from a terminal any more: only its foreground group may.
+    pub fn part(&self) {
+        process::lead_own_group();
+    }
+
     /// The program runs, as `pid`, from this moment on.
     pub fn started(&self, pid: i32) {
         self.send(Stage::Started, pid, None);
@@ -221,10 +227,11 @@ impl Guardian {
                 first.get_or_insert(signal);
                 // A runner that is gone is seen by burying it.
                 let _ = self.socket.write_all(&[u8::try_from(signal).unwrap_or(0)]);
-                process::continue_child(self.runner);
             } else if let Some(exit) = self.tree.bury(self.runner) {
                 break exit;
             }
+            // A stopped one hears nothing, and could not even be finished for.
+            process::continue_child(self.runner);
         };
         // A process that the runner was about to start may have a copy of its end for a moment more.
         self.socket.set_nonblocking(true)?;

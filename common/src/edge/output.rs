@@ -12,6 +12,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// Which file may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,26 +78,36 @@ impl Output {
         Ok(Output { room, ..output })
     }
 
-    /// Takes over what a process that is dead was writing. A regular file is cut back to its last whole line; to
-    /// anything else the next line is a line of its own.
+    /// Takes over what a process that is dead was writing, and gives the last whole line of a regular file, without
+    /// its LF. Such a file is cut back to that line; to anything else, and to what cannot be read, the next line is a
+    /// line of its own.
     ///
     /// # Errors
-    /// When it cannot be read or cut.
-    pub fn take_over(open: OwnedFd) -> io::Result<Output> {
+    /// When the kernel does not tell what it is.
+    pub fn take_over(open: OwnedFd) -> io::Result<(Output, Option<Vec<u8>>)> {
         let mut output = Output::of(open)?;
-        if output.regular {
-            tail::mend(&output.file)?;
-        }
-        output.torn = !output.regular;
-        Ok(output)
+        let last = if output.regular { output.mend().ok() } else { None };
+        output.torn = last.is_none();
+        Ok((output, last))
     }
 
-    /// The last line of a regular file, without its LF; `None` of anything else.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn read_last_line(&self) -> io::Result<Option<Vec<u8>>> {
-        self.regular.then(|| tail::last_line(&self.file)).transpose()
+    /// Cuts a torn line off, and gives the one before it. A shell opens what it redirects to for writing alone.
+    fn mend(&mut self) -> io::Result<Vec<u8>> {
+        let readable = descriptor::open_again(&self.file)?;
+        let end = tail::end_of_lines(&readable)?;
+        if end < self.file.metadata()?.len() {
+            self.file.set_len(end)?;
+            self.file.seek(SeekFrom::Start(end))?;
+        }
+        tail::last_line(&readable)
+    }
+
+    /// Whether it takes a line within `time`. A regular file does.
+    pub fn is_ready(&self, time: Duration) -> bool {
+        let timeout = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+        let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::POLLOUT)];
+        // A pipe that is not full takes a line up to PIPE_BUF whole (pipe(7)). A signal ends the wait.
+        matches!(poll(&mut fds, timeout), Ok(1..))
     }
 
     fn open_with(

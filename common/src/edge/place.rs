@@ -1,5 +1,6 @@
 //! Whether a file could be made or written somewhere, seen without touching it.
 
+use crate::sys;
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
 use std::collections::HashMap;
@@ -92,6 +93,18 @@ pub fn descriptor(path: &Path) -> Option<i32> {
         path = folder.join(fs::read_link(&path).ok()?);
     }
     None
+}
+
+/// That the descriptor which `path` names, if it names one, is open. To be asked before this process opens any of its
+/// own, which could have that number.
+///
+/// # Errors
+/// `EBADF` when it is not.
+pub fn descriptor_is_open(path: &Path) -> io::Result<()> {
+    match descriptor(path) {
+        Some(number) if !sys::descriptor::is_open(number) => Err(Errno::EBADF.into()),
+        _ => Ok(()),
+    }
 }
 
 fn same_folder(one: &Path, other: &Path) -> bool {

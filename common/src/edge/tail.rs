@@ -26,14 +26,12 @@ fn start_of_line(file: &File, end: u64) -> io::Result<u64> {
     Ok(0)
 }
 
-/// Cuts a line without its LF off the end.
+/// Where the last whole line ends.
 ///
 /// # Errors
-/// When the file cannot be read or cut.
-pub(super) fn mend(file: &File) -> io::Result<()> {
-    let length = file.metadata()?.len();
-    let whole = start_of_line(file, length)?;
-    if whole < length { file.set_len(whole) } else { Ok(()) }
+/// When the file cannot be read.
+pub(super) fn end_of_lines(file: &File) -> io::Result<u64> {
+    start_of_line(file, file.metadata()?.len())
 }
 
 /// The last line without its LF; nothing when it is longer than any sentinel, or there is none.
@@ -75,12 +73,11 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_of_any_length_is_cut_off() {
+    fn a_torn_line_of_any_length_is_no_whole_line() {
         let long = [&b"{}\n"[..], &vec![b'x'; 3 * CHUNK]].concat();
         for (content, left) in [(&b"{}\n[]\n"[..], 6), (b"{}\n[", 3), (b"{", 0), (b"", 0), (&long, 3)] {
             let (_folder, file) = file(content);
-            mend(&file).unwrap();
-            assert_eq!(file.metadata().unwrap().len(), left);
+            assert_eq!(end_of_lines(&file).unwrap(), left);
         }
     }
 

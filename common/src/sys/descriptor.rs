@@ -3,6 +3,7 @@
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -16,6 +17,17 @@ pub(crate) fn duplicate(number: i32) -> io::Result<OwnedFd> {
             descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
         }
     }
+}
+
+/// The file behind an open one, for reading. /dev/fd has it, on Linux opened anew (proc(5)), elsewhere as it was opened.
+pub(crate) fn open_again(file: &File) -> io::Result<File> {
+    File::open(format!("/dev/fd/{}", file.as_raw_fd()))
+}
+
+/// Whether this process has `number` open.
+pub(crate) fn is_open(number: i32) -> bool {
+    // SAFETY: fcntl touches no memory.
+    unsafe { libc::fcntl(number, libc::F_GETFD) != -1 }
 }
 
 /// Sends `bytes` through a socket, and a copy of `descriptor` with them (SCM_RIGHTS, unix(7)).

@@ -100,6 +100,12 @@ pub(crate) fn is_child(process: i32) -> bool {
     unsafe { libc::waitid(libc::P_PID, process.cast_unsigned(), info.as_mut_ptr(), flags) == 0 }
 }
 
+/// Makes this process the leader of a group of its own.
+pub(crate) fn lead_own_group() {
+    // It fails for the leader of a session alone, which has one.
+    let _ = nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0));
+}
+
 /// Whether anybody is left in the group that `leader` led.
 pub(crate) fn has_group(leader: i32) -> bool {
     killpg(Pid::from_raw(leader), None) != Err(Errno::ESRCH)
