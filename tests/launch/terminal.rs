@@ -1,11 +1,12 @@
 //! Codex has no terminal, even where the launcher has one.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use nix::pty::openpty;
+use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use serde_json::json;
 
-use super::{launch, progress, seconds};
+use super::{bare, launch, progress, seconds};
 use crate::harness::filter::filter;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{S, Script, T};
@@ -36,4 +37,22 @@ fn there_is_one_without_the_launcher() {
     std::fs::File::from(pty.master).write_all(b"\n").expect("a key");
     running.end();
     assert_eq!(scratch.text("tty"), "opened");
+}
+
+#[test]
+fn it_can_say_something_where_others_than_the_foreground_are_stopped_for_that() {
+    let scratch = Scratch::git();
+    let file = scratch.write("file", "from a file");
+    let pty = openpty(None, None).expect("a terminal");
+    let mut settings = tcgetattr(&pty.slave).expect("its settings");
+    settings.local_flags |= LocalFlags::TOSTOP;
+    tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).expect("its settings");
+    let stdout = pty.slave.try_clone().expect("a descriptor");
+    let launcher =
+        bare(&scratch, &Script::good()).args(["--progress-file", "p"]).arg("--prompt-file").arg(file);
+    launcher.under(&ON_A_TERMINAL).stdin_from(pty.slave).stdout_to(stdout).run().exits(0);
+    let mut shown = [0; 4];
+    std::fs::File::from(pty.master).read_exact(&mut shown).expect("the answer");
+    assert_eq!(&shown, b"ok\r\n");
+    progress(&scratch).completed();
 }

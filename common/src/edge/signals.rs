@@ -48,8 +48,10 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
 pub(super) fn each_notice(mut take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
     take_without_effect(SIGXFSZ)?;
     let mut signals = Signals::new(wanted())?;
-    // A parent may have left some of them blocked.
-    SigSet::empty().thread_set_mask()?;
+    // A parent may have left some of them blocked. TTOU alone is held back: outside the foreground group of a terminal
+    // that has `stty tostop` it would stop this process at each word. A child starts with none blocked, as the
+    // standard library sees to it.
+    SigSet::from(Signal::SIGTTOU).thread_set_mask()?;
     thread::Builder::new().spawn(move || {
         let mut echo = Echo::default();
         for signal in signals.forever() {
