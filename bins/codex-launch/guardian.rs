@@ -52,13 +52,12 @@ pub fn guarded(
 fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -> Status {
     watched.end(config.kill_grace / 2);
     traces.remove(&config.outputs);
-    let Some(mut progress) = progress(&mut watched, &config.outputs) else {
-        return unrecorded(&watched, signal);
-    };
-    if let Some(status) = progress.sealed(&watched) {
+    let mut progress = progress(&mut watched, &config.outputs);
+    if let Some(status) = progress.as_ref().and_then(|progress| progress.sealed(&watched)) {
         return status;
     }
     forget_answer(&watched, &config.outputs);
+    let Some(progress) = &mut progress else { return unrecorded(&watched, signal) };
     let status = progress.seal(signal, watched.said.elapsed());
     report::elapsed(watched.said.elapsed());
     status

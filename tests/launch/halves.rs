@@ -173,6 +173,17 @@ fn a_file_that_the_shell_opened_for_writing_alone_gets_its_sentinel() {
 }
 
 #[test]
+fn without_a_progress_file_the_loss_is_said_and_there_is_no_answer() {
+    let scratch = Scratch::git();
+    scratch.write("r", "an old answer");
+    let running = bare(&scratch, &busy(&scratch)).args(["--result-file", "r", "--kill-grace", "1"]).start();
+    scratch.wait_for("ready");
+    kill_now(running.runner());
+    running.end().exits(125).stderr_has("was killed by SIGKILL (lost)\n");
+    assert!(!scratch.has("r"));
+}
+
+#[test]
 fn a_pipe_that_takes_nothing_does_not_hold_the_guardian_up() {
     let scratch = Scratch::git();
     let (reader, writer) = std::io::pipe().expect("a pipe");
