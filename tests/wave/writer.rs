@@ -27,6 +27,8 @@ fn launch(scratch: &Scratch) -> Filter {
         .arg(binary("fake-codex"))
         .args(["--progress-file", "p", "--result-file", "r", "--kill-grace", "0.5"])
         .env("FAKE_CODEX_SCRIPT", script.write_to(scratch))
+        // One that is killed whole leaves its folder behind.
+        .env("TMPDIR", scratch.dir())
         .dir(scratch.dir())
         .stdin("do it")
 }
