@@ -85,8 +85,8 @@ pub struct Link(UnixStream);
 impl Link {
     /// Sends a notice for each signal that either half gets, and one when the guardian is dead.
     ///
-    /// A terminal and a `kill` of the group reach both halves: what was heard directly and what the guardian passed on
-    /// are counted apart, and each signal counts once.
+    /// Until they part ([`Teller::part`]), a terminal and a `kill` of the group reach both halves: what was heard directly
+    /// and what the guardian passed on are counted apart, and each signal counts once.
     ///
     /// # Errors
     /// When the handlers cannot be installed or no thread is to be had.
