@@ -48,18 +48,28 @@ pub enum Reader {
 }
 
 /// A scanner for whoever begins a line. Ten thousand files that rest between two lines need no more than this one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Spare(Option<Box<Scanner>>);
 
+impl Default for Spare {
+    /// The scanner is made at once: asking a virtual machine's processor what vectors it has can take 0.1 ms, and the
+    /// first sentinel is not to wait for that.
+    fn default() -> Spare {
+        Spare(Some(Box::new(event::outline_scanner())))
+    }
+}
+
 impl Spare {
-    /// The scanner of a line that has begun or begins now. The first line of a file has a new one, which lets a BOM
-    /// pass.
+    /// The scanner of a line that has begun or begins now. The first line of a file may begin with a BOM.
     fn hire(&mut self, reader: Reader) -> Box<Scanner> {
-        match reader {
-            Reader::Within(scanner) => scanner,
-            Reader::Start => Box::new(event::outline_scanner()),
-            Reader::Between => self.0.take().unwrap_or_else(|| Box::new(event::outline_scanner())),
+        if let Reader::Within(scanner) = reader {
+            return scanner;
         }
+        let mut scanner = self.0.take().unwrap_or_else(|| Box::new(event::outline_scanner()));
+        if matches!(reader, Reader::Start) {
+            scanner.start_over();
+        }
+        scanner
     }
 
     /// Takes one back that is done with its line, or that is to forget it.

@@ -127,6 +127,13 @@ impl Scanner {
         Scanner { machine: Machine::new(wants), cut: Cut::default(), bom: 0, finished: false }
     }
 
+    /// Forgets the current line; the next one is the first of another input, and may begin with a BOM.
+    pub fn start_over(&mut self) {
+        self.finished = true;
+        self.begin();
+        self.bom = 0;
+    }
+
     /// Takes more of the current line: any bytes but LF.
     pub fn push(&mut self, part: &[u8]) {
         self.begin();
