@@ -121,7 +121,7 @@ impl Watch {
                 });
             }
             Told::Pause(file) => {
-                if !wave.has_seen_writer(agent) && file.is_taken() == Some(true) {
+                if wave.wants_writer(agent) && file.is_taken() == Some(true) {
                     wave.observe(agent, Happening::Writer, now, out);
                 }
                 wave.observe(agent, Happening::Pause, now, out);

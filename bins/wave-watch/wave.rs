@@ -220,9 +220,10 @@ impl Wave {
         matches!(self.agents[agent].state, State::Working(_))
     }
 
-    /// Whether it is known that its writer has the file for itself while it lives.
-    pub fn has_seen_writer(&self, agent: usize) -> bool {
-        matches!(&self.agents[agent].state, State::Working(work) if work.had_writer)
+    /// Whether it matters if a writer has the file for itself: not once one was seen, nor when the agent is about to
+    /// settle.
+    pub fn wants_writer(&self, agent: usize) -> bool {
+        matches!(&self.agents[agent].state, State::Working(work) if !work.had_writer && work.sentinel.is_none())
     }
 
     /// Whether the line that has begun in its file is the first.

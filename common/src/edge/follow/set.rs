@@ -66,9 +66,13 @@ impl Set {
         until: Option<Instant>,
         mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
     ) {
-        let (files, hinted) = self.due(until);
-        for index in files {
-            self.look_at(index, hinted, &mut each);
+        let Due { hinted, others } = self.due(until);
+        let all = hinted
+            .into_iter()
+            .map(|index| (index, true))
+            .chain(others.into_iter().map(|index| (index, false)));
+        for (index, is_hinted) in all {
+            self.look_at(index, is_hinted, &mut each);
         }
     }
 
@@ -111,10 +115,10 @@ impl Set {
         self.files[index].as_ref().and_then(Followed::is_taken)
     }
 
-    /// Waits, and gives the files to look at, and whether notices alone name them.
-    fn due(&mut self, until: Option<Instant>) -> (Vec<usize>, bool) {
-        let polled = self.wake.deaf().chain(self.links.iter().copied()).next();
-        let poll = polled.map(|_| self.next_poll);
+    /// Waits, and gives the files to look at.
+    fn due(&mut self, until: Option<Instant>) -> Due {
+        let is_polled = self.polled().next().is_some();
+        let poll = is_polled.then_some(self.next_poll);
         let next = [poll, until].into_iter().flatten().fold(self.next_net, Instant::min);
         let hint = self.wake.wait(next.saturating_duration_since(Instant::now()), &self.bells);
         let now = Instant::now();
@@ -122,14 +126,28 @@ impl Set {
             self.wake.mend();
             self.next_net = now + self.pace.net;
             self.next_poll = now + self.pace.poll;
-            return ((0..self.files.len()).collect(), false);
+            return Due { hinted: Vec::new(), others: (0..self.files.len()).collect() };
         }
-        let Hint::Some(mut files) = hint else { return (Vec::new(), false) };
-        let is_poll = now >= self.next_poll;
-        if is_poll {
+        let Hint::Some(hinted) = hint else { return Due::default() };
+        let mut others = Vec::new();
+        if is_polled && now >= self.next_poll {
             self.next_poll = now + self.pace.poll;
-            files.extend(self.wake.deaf().chain(self.links.iter().copied()));
+            others.extend(self.polled());
         }
-        (files, !is_poll)
+        Due { hinted, others }
     }
+
+    /// The files that are looked at without a notice.
+    fn polled(&self) -> impl Iterator<Item = usize> {
+        self.wake.deaf().chain(self.links.iter().copied())
+    }
+}
+
+/// The files to look at.
+#[derive(Debug, Default)]
+struct Due {
+    /// Those that a notice names: they have probably changed.
+    hinted: Vec<usize>,
+    /// Those whose time it is.
+    others: Vec<usize>,
 }
