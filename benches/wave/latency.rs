@@ -32,6 +32,11 @@ impl Round {
         Round { agents, watchers, each, spread: Duration::from_secs(if polls { 4 } else { 3 }) }
     }
 
+    /// All agents of one wave settle at once, as when they share a budget.
+    fn at_once(agents: usize) -> Round {
+        Round { agents, watchers: 1, each: agents, spread: Duration::ZERO }
+    }
+
     fn run(&self, kind: Kind) -> Vec<Duration> {
         let mut dice = StdRng::seed_from_u64(4);
         let waves: Vec<Wave> = (0..self.watchers).map(|_| Wave::start(kind, self.agents)).collect();
@@ -62,24 +67,39 @@ impl Round {
 }
 
 pub(crate) fn print() {
-    println!(
-        "\n| who watches | agents | p50 | p99 | p50 to tail's | p99 to tail's |\n|---|---|---|---|---|---|"
-    );
+    head("agents");
     for agents in [1, 100, 10_000] {
-        let kinds = [Kind::Tail, Kind::Shell, Kind::Inotify, Kind::WaveWatch, Kind::Polling];
-        let mut tail = None;
-        for kind in kinds {
-            let mut times = Round::of(kind, agents).run(kind);
-            times.sort_unstable();
-            let (p50, p99) = (part(&times, 50), part(&times, 99));
-            let (of_tail, far_of_tail) = *tail.get_or_insert((p50, p99));
-            println!(
-                "| {} | {agents} | {p50:.2} ms | {p99:.2} ms | {:.2} | {:.2} |",
-                kind.name(),
-                p50 / of_tail,
-                p99 / far_of_tail
-            );
-        }
+        compare(agents, |kind| Round::of(kind, agents));
+    }
+}
+
+pub(crate) fn print_at_once() {
+    head("agents, all at once");
+    for agents in [100, 10_000] {
+        compare(agents, |_| Round::at_once(agents));
+    }
+}
+
+fn head(agents: &str) {
+    println!(
+        "\n| who watches | {agents} | p50 | p99 | p50 to tail's | p99 to tail's |\n|---|---|---|---|---|---|"
+    );
+}
+
+/// Prints how each watcher does in its round, and against `tail`.
+fn compare(agents: usize, round: impl Fn(Kind) -> Round) {
+    let mut tail = None;
+    for kind in [Kind::Tail, Kind::Shell, Kind::Inotify, Kind::WaveWatch, Kind::Polling] {
+        let mut times = round(kind).run(kind);
+        times.sort_unstable();
+        let (p50, p99) = (part(&times, 50), part(&times, 99));
+        let (of_tail, far_of_tail) = *tail.get_or_insert((p50, p99));
+        println!(
+            "| {} | {agents} | {p50:.2} ms | {p99:.2} ms | {:.2} | {:.2} |",
+            kind.name(),
+            p50 / of_tail,
+            p99 / far_of_tail
+        );
     }
 }
 

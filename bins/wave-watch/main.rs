@@ -6,6 +6,7 @@
 
 mod args;
 mod listing;
+mod outbox;
 mod reader;
 mod table;
 mod watch;

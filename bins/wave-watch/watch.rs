@@ -2,12 +2,12 @@
 
 use crate::args::Config;
 use crate::listing;
+use crate::outbox::Outbox;
 use crate::reader::{Reader, Spare};
 use crate::table::Table;
 use crate::wave::{End, Happening, Look, Wave};
 use crate::{NAME, args::Ui};
 use common::edge::follow::{Pace, Set, Told};
-use common::edge::output::Output;
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -48,11 +48,7 @@ struct Watch {
     readers: Vec<Reader>,
     spare: Spare,
     interrupt: Interrupt,
-    stdout: Output,
-    /// Records that have not been written yet.
-    out: String,
-    /// Why there is no writing any more.
-    lost: Option<io::Error>,
+    out: Outbox,
     table: Option<Table>,
 }
 
@@ -69,16 +65,14 @@ impl Watch {
             readers: agents.iter().map(|_| Reader::default()).collect(),
             spare: Spare::default(),
             interrupt: Interrupt::new()?,
-            stdout: Output::stdout()?,
-            out: String::new(),
-            lost: None,
+            out: Outbox::stdout()?,
             table: shows.then(Table::new),
         })
     }
 
     fn run(mut self, agents: Vec<Agent>, poll: Duration) -> Status {
         let bells = self.interrupt.as_fd().try_clone_to_owned();
-        let bells = bells.and_then(|wish| Ok((wish, self.stdout.as_fd().try_clone_to_owned()?)));
+        let bells = bells.and_then(|wish| Ok((wish, self.out.as_fd().try_clone_to_owned()?)));
         let (wish, output) = match bells {
             Ok(bells) => bells,
             Err(error) => return no_start(&error),
@@ -88,8 +82,10 @@ impl Watch {
         loop {
             let until = self.until();
             set.round(until, |agent, told| self.take(agent, told));
+            self.out.flush(self.started.elapsed());
             self.settle_overdue(&mut set);
             self.digest(&mut set);
+            self.out.flush(self.started.elapsed());
             if let Some(status) = self.status() {
                 return status;
             }
@@ -112,7 +108,7 @@ impl Watch {
             return ControlFlow::Break(());
         }
         let now = self.started.elapsed();
-        let (wave, out) = (&mut self.wave, &mut self.out);
+        let (wave, out) = (&mut self.wave, &mut self.out.records);
         match told {
             Told::Bytes(bytes) => {
                 wave.observe(agent, Happening::Life, now, out);
@@ -132,7 +128,7 @@ impl Watch {
                 wave.observe(agent, Happening::Fault(Fault::Unreadable), now, out);
             }
         }
-        self.flush();
+        self.out.flush_if_due(now);
         if self.wave.is_watched(agent) && !self.is_over() {
             return ControlFlow::Continue(());
         }
@@ -149,10 +145,11 @@ impl Watch {
             if self.is_over() {
                 return;
             }
-            self.wave.expire(agent, self.started.elapsed(), &mut self.out);
+            let now = self.started.elapsed();
+            self.wave.expire(agent, now, &mut self.out.records);
             set.forget(agent);
             self.readers[agent] = Reader::default();
-            self.flush();
+            self.out.flush_if_due(now);
         }
     }
 
@@ -166,24 +163,13 @@ impl Watch {
         }
         if !self.is_over() {
             let look = |agent| Look { file_exists: set.is_there(agent), is_taken: set.is_taken(agent) };
-            self.wave.digest(self.started.elapsed(), look, &mut self.out);
-            self.flush();
+            self.wave.digest(self.started.elapsed(), look, &mut self.out.records);
         }
-    }
-
-    fn flush(&mut self) {
-        if self.out.is_empty() {
-            return;
-        }
-        if self.lost.is_none() {
-            self.lost = self.stdout.lines(self.out.as_bytes()).err();
-        }
-        self.out.clear();
     }
 
     /// Whether nothing that comes now matters.
     fn is_over(&self) -> bool {
-        self.lost.is_some() || self.wave.end().is_some() || self.interrupt.signal().is_some()
+        self.out.lost().is_some() || self.wave.end().is_some() || self.interrupt.signal().is_some()
     }
 
     /// How it ended, if it has.
@@ -194,16 +180,16 @@ impl Watch {
             (Some(End::Fault(Fault::Unreadable)), _) => Status::NO_INPUT,
             (Some(End::Fault(_)), _) => Status::DATA,
             (None, Some(signal)) => {
-                self.wave.cancel(self.started.elapsed(), &mut self.out);
-                self.flush();
+                self.wave.cancel(self.started.elapsed(), &mut self.out.records);
+                self.out.flush(self.started.elapsed());
                 Status::signal(signal)
             }
-            (None, None) if self.lost.is_none() && !self.stdout.reader_left() => return None,
+            (None, None) if self.out.lost().is_none() && !self.out.reader_left() => return None,
             (None, None) => say::lost_stdout(NAME, &io::ErrorKind::BrokenPipe.into()),
         };
         if let Some(table) = &mut self.table {
             table.draw(&self.wave, self.started.elapsed());
         }
-        Some(self.lost.as_ref().map_or(status, |error| say::lost_stdout(NAME, error)))
+        Some(self.out.lost().map_or(status, |error| say::lost_stdout(NAME, error)))
     }
 }
