@@ -2,8 +2,8 @@
 //! next to a shell loop that polls every second, `tail -n0 -F` and a bare inotify loop; ten thousand agents; and how
 //! fast progress is read, next to `jq -c .type`.
 //!
-//! `cargo bench --bench wave` prints the tables of `benches/README.md`; with `-- latency`,
-//! `-- at-once`, `-- many` or `-- reading` only one of them. CODEX_FILTERS_BENCH_MB is how much is read, 2000 when not given.
+//! `cargo bench --bench wave` prints the tables of `benches/README.md`; with `-- latency`, `-- at-once`, `-- many` or
+//! `-- reading` only one of them. CODEX_FILTERS_BENCH_MB is how much is read, 2000 when not given.
 
 #[path = "../flow/corpus.rs"]
 mod corpus;
