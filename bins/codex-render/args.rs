@@ -2,8 +2,10 @@
 
 use crate::NAME;
 use clap::Parser;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use common::face::args;
 use common::face::exit::{self, Status};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What to do.
@@ -45,7 +47,7 @@ struct Typed {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Follow a growing file, which may not be there yet, to its sentinel
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(long, value_name = "FILE", conflicts_with = "file", value_parser = OsStringValueParser::new().try_map(growing))]
     follow: Option<PathBuf>,
     /// Print the final answer alone; status 0 when there is one and no failure is the last word, else 1
     #[arg(long)]
@@ -53,6 +55,14 @@ struct Typed {
     /// Say at the end how many lines and events were left out, as not understood
     #[arg(long)]
     verbose: bool,
+}
+
+/// A file to follow.
+fn growing(path: OsString) -> Result<PathBuf, &'static str> {
+    match path.as_encoded_bytes() {
+        b"-" => Err("stdin has no name to follow; without --follow it is read as it comes"),
+        _ => Ok(path.into()),
+    }
 }
 
 /// Reads the command line.
@@ -82,5 +92,11 @@ mod tests {
     #[test]
     fn the_flags_fit_together() {
         Typed::command().debug_assert();
+    }
+
+    #[test]
+    fn stdin_cannot_be_followed_by_its_name() {
+        assert!(Typed::try_parse_from(["codex-render", "--follow", "-"]).is_err());
+        assert_eq!(growing("./-".into()), Ok(PathBuf::from("./-")));
     }
 }

@@ -105,8 +105,8 @@ fn agents(triples: &[OsString]) -> Result<Vec<Agent>, String> {
         .map(|triple| {
             let [id, budget, file] = triple else { return Err("ID BUDGET_SECONDS FILE: cut short".into()) };
             let id = id.to_str().ok_or_else(|| format!("{}: the id is not UTF-8", id.display()))?;
-            let budget = args::seconds(&budget.to_string_lossy())
-                .map_err(|what| format!("{id}: budget: {what} above zero"))?;
+            let budget =
+                args::seconds(&budget.to_string_lossy()).map_err(|what| format!("{id}: budget: {what}"))?;
             Agent::new(id, budget, file.into()).map_err(|what| format!("{id}: {what}"))
         })
         .collect()

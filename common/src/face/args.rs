@@ -38,19 +38,18 @@ fn first_paragraph(rendered: &str) -> String {
 
 /// A time in seconds, fractions allowed, more than zero.
 pub fn seconds(text: &str) -> Result<Duration, String> {
-    seconds_or_zero(text).and_then(|time| if time.is_zero() { Err(not_seconds(text)) } else { Ok(time) })
+    match seconds_or_zero(text) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err(format!("'{text}' is not a time in seconds above zero")),
+    }
 }
 
 /// A time in seconds, fractions allowed, zero too.
 pub fn seconds_or_zero(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..=MOST_SECONDS).contains(&number) => Ok(Duration::from_secs_f64(number)),
-        _ => Err(not_seconds(text)),
+        _ => Err(format!("'{text}' is not a time in seconds")),
     }
-}
-
-fn not_seconds(text: &str) -> String {
-    format!("'{text}' is not a time in seconds")
 }
 
 #[cfg(test)]
@@ -63,7 +62,7 @@ mod tests {
         assert_eq!(seconds("1200"), Ok(Duration::from_secs(1200)));
         assert_eq!(seconds_or_zero("0"), Ok(Duration::ZERO));
         for bad in ["0", "-1", "", "NaN", "inf", "1e300", "5s", "0x10"] {
-            assert_eq!(seconds(bad), Err(format!("'{bad}' is not a time in seconds")));
+            assert_eq!(seconds(bad), Err(format!("'{bad}' is not a time in seconds above zero")));
         }
     }
 

@@ -53,7 +53,7 @@ fn agent<E: Display>(line: &[u8], seconds: impl Fn(&str) -> Result<Duration, E>)
     let line = line.strip_suffix('\r').unwrap_or(line);
     let [id, budget, file] =
         if line.trim_start().starts_with('{') { of_object(line)? } else { of_tabs(line)? };
-    let budget = seconds(&budget).map_err(|what| format!("budget: {what} above zero"))?;
+    let budget = seconds(&budget).map_err(|what| format!("budget: {what}"))?;
     Ok(Agent::new(&id, budget, file.into())?)
 }
 
@@ -116,8 +116,8 @@ mod tests {
             ("{\"agentId\":", "not a JSON object: column 11"),
             ("{\"agentId\":\"A1\",\"budgetSeconds\":5}", "progressFile: missing"),
             ("{\"agentId\":[1],\"budgetSeconds\":5,\"file\":\"x\"}", "agentId: neither a text nor a number"),
-            ("A1\t0\tx", "budget: '0' is no time above zero"),
-            ("A1\tsoon\tx", "budget: 'soon' is no time above zero"),
+            ("A1\t0\tx", "budget: '0' is no time"),
+            ("A1\tsoon\tx", "budget: 'soon' is no time"),
             ("\t5\tx", "the id is empty"),
             ("A1\t5\t", "the path of the progress file is empty"),
         ] {
