@@ -4,6 +4,7 @@
 //! an error message, so no caller can show one by mistake. What it keeps is short.
 
 use super::event::Outline;
+use super::sentinel::is_word;
 
 /// How much of a command is kept, in bytes. A wave of ten thousand agents keeps one each.
 pub const COMMAND_CAP: usize = 1024;
@@ -65,7 +66,8 @@ impl Activity {
     }
 
     fn of_item(line: &Outline<'_>) -> Option<Activity> {
-        let status = || kept(line.status, WORD_CAP);
+        // Codex knows four, each of one word; whatever else stands there may be what the agent says.
+        let status = || kept(line.status.filter(|status| is_word(status)), WORD_CAP);
         let tool = || kept(line.tool, WORD_CAP);
         Some(match line.item? {
             "agent_message" => Activity::AgentMessage,
@@ -164,6 +166,15 @@ mod tests {
             of_item(r#"{"type":"command_execution","command":["ls"],"status":null}"#),
             Some(Activity::Command { command: None, status: None })
         );
+    }
+
+    #[test]
+    fn a_status_is_one_word() {
+        let status = |status: &str| of_item(&format!(r#"{{"type":"file_change","status":"{status}"}}"#));
+        assert_eq!(status("in_progress"), Some(Activity::FileChange { status: Some("in_progress".into()) }));
+        for said in ["what the agent says", "two\\nlines", ""] {
+            assert_eq!(status(said), Some(Activity::FileChange { status: None }));
+        }
     }
 
     #[test]

@@ -142,17 +142,19 @@ impl Shown {
 
 impl Field {
     fn of(value: Scalar<'_>) -> Option<Field> {
-        let is_of_words = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         Some(match value {
             Scalar::Null => Field::Bare("null".into()),
             Scalar::Bool(yes) => Field::Bare(yes.to_string().into()),
             Scalar::Number(digits) => Field::Bare(digits.into()),
-            Scalar::Text(text) if !text.is_empty() && text.chars().all(is_of_words) => {
-                Field::Word(text.into())
-            }
+            Scalar::Text(text) if is_word(text) => Field::Word(text.into()),
             Scalar::Text(_) => return None,
         })
     }
+}
+
+/// Whether a text is one word, which can say no more than a status or a reason does.
+pub(super) fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 /// Whether a stream has come to its sentinel.
