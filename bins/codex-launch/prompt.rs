@@ -2,11 +2,12 @@
 
 use crate::args::Prompt;
 use crate::check::{Refusal, refuse, refuse_path};
+use common::edge::input::Patient;
 use common::face::exit::Status;
 use common::face::say::why;
 use common::flow::transcript;
 use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 /// Reads the whole prompt. It is passed on byte for byte: nothing is decoded, trimmed or ended.
@@ -45,7 +46,7 @@ pub fn read(prompt: &Prompt) -> Result<Vec<u8>, Refusal> {
 
 fn read_stdin() -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
-    let result = io::stdin().lock().read_to_end(&mut bytes);
+    let result = Patient::stdin().and_then(|mut stdin| stdin.read_to_end(&mut bytes));
     result.map_err(|error| refuse(Status::NO_INPUT, "stdin", why(&error)))?;
     Ok(bytes)
 }

@@ -2,6 +2,7 @@
 
 use crate::NAME;
 use crate::args::Config;
+use common::edge::input::Patient;
 use common::edge::place;
 use common::face::args;
 use common::face::exit::Status;
@@ -40,7 +41,7 @@ fn refused(what: &str) -> Status {
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if path == "-" {
         let mut text = Vec::new();
-        return io::stdin().read_to_end(&mut text).map(|_| text);
+        return Patient::stdin()?.read_to_end(&mut text).map(|_| text);
     }
     fs::read(path)
 }

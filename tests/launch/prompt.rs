@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::json;
 
 use super::{bare, launch, progress, seconds};
+use crate::harness::pipes::{feed, pipe, unblock};
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
 
@@ -71,6 +72,19 @@ fn l1_a_socket_can_bring_the_prompt() {
     ours.shutdown(Shutdown::Write).expect("the end of the prompt");
     launch(&scratch, &curious(&scratch)).stdin_from(OwnedFd::from(theirs)).run().exits(0);
     assert_eq!(scratch.text("prompt"), "through a socket");
+}
+
+#[test]
+fn a_pipe_that_a_neighbour_made_non_blocking_is_waited_for() {
+    let scratch = Scratch::git();
+    let (input, source) = pipe();
+    unblock(&input);
+    // So long that it cannot all be there when it is asked for.
+    let prompt = "line\n".repeat((8 << 20) / 5);
+    let fed = feed(source, &*prompt);
+    launch(&scratch, &curious(&scratch)).stdin_from(input).run().exits(0);
+    fed.join().expect("the feeder");
+    assert!(scratch.text("prompt") == prompt);
 }
 
 #[test]

@@ -11,10 +11,48 @@ use std::time::Duration;
 /// How much is read at a time. From 64 KiB on more costs no less, and less stays in the processor's cache.
 const CHUNK: usize = 128 * 1024;
 
+/// A file that is waited for where a read would not wait: somebody has made its pipe non-blocking, as Node.js and ssh do
+/// with theirs. It is shared, so it stays as it is.
+#[derive(Debug)]
+pub struct Patient(File);
+
+impl Patient {
+    /// Standard input, as it stands.
+    ///
+    /// # Errors
+    /// When its descriptor cannot be duplicated.
+    pub fn stdin() -> io::Result<Patient> {
+        Ok(Patient(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+    }
+
+    fn wait(&self, time: PollTimeout) -> io::Result<bool> {
+        match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], time) {
+            Ok(count) => Ok(count > 0),
+            // Whoever asks looks again.
+            Err(Errno::EINTR) => Ok(true),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.wait(PollTimeout::NONE)?;
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
 /// An input and the chunk that it was read into last.
 #[derive(Debug)]
 pub struct Input {
-    file: File,
+    file: Patient,
     chunk: Vec<u8>,
 }
 
@@ -24,7 +62,7 @@ impl Input {
     /// # Errors
     /// When it cannot be opened for reading.
     pub fn open(path: &Path) -> io::Result<Input> {
-        File::open(path).map(Input::of)
+        File::open(path).map(Patient).map(Input::of)
     }
 
     /// Standard input, as it stands.
@@ -32,10 +70,10 @@ impl Input {
     /// # Errors
     /// When its descriptor cannot be duplicated.
     pub fn stdin() -> io::Result<Input> {
-        Ok(Input::of(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+        Patient::stdin().map(Input::of)
     }
 
-    fn of(file: File) -> Input {
+    fn of(file: Patient) -> Input {
         Input { file, chunk: vec![0; CHUNK] }
     }
 
@@ -44,17 +82,8 @@ impl Input {
     /// # Errors
     /// When it cannot be read.
     pub fn read(&mut self) -> io::Result<&[u8]> {
-        loop {
-            match self.file.read(&mut self.chunk) {
-                Ok(count) => return Ok(&self.chunk[..count]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Somebody has made the pipe non-blocking; it is shared, so it stays as it is.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.wait(PollTimeout::NONE)?;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let count = self.file.read(&mut self.chunk)?;
+        Ok(&self.chunk[..count])
     }
 
     /// Whether for so long there was nothing to read, and no end either.
@@ -63,16 +92,7 @@ impl Input {
     /// When the kernel cannot tell.
     pub fn pauses_for(&self, time: Duration) -> io::Result<bool> {
         let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
-        self.wait(time).map(|is_ready| !is_ready)
-    }
-
-    fn wait(&self, time: PollTimeout) -> io::Result<bool> {
-        match poll(&mut [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)], time) {
-            Ok(count) => Ok(count > 0),
-            // Whoever asks looks again.
-            Err(Errno::EINTR) => Ok(true),
-            Err(errno) => Err(errno.into()),
-        }
+        self.file.wait(time).map(|is_ready| !is_ready)
     }
 }
 
@@ -97,7 +117,7 @@ mod tests {
     fn a_pause_is_seen_and_an_end_is_none() {
         let (reader, mut writer) = io::pipe().unwrap();
         nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
-        let mut input = Input::of(File::from(std::os::fd::OwnedFd::from(reader)));
+        let mut input = Input::of(Patient(File::from(std::os::fd::OwnedFd::from(reader))));
         assert!(input.pauses_for(Duration::ZERO).unwrap());
         let feeder = std::thread::spawn(move || {
             writer.write_all(b"x").unwrap();
