@@ -7,60 +7,53 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{u8x16, u8x64};
 
-/// All bytes that were looked at, one upon the other.
+/// The look at the bytes of one part: what was seen of them so far, and where runs end among those of the last block.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<S: Simd> {
-    few: u8x16<S>,
-    many: u8x64<S>,
+    /// All bytes that were looked at, one upon the other.
+    all: u8x64<S>,
+    /// Where the block begins that was last asked for the ends of runs.
+    base: usize,
+    /// Those ends, the first byte lowest.
+    ends: u64,
 }
 
 impl<S: Simd> Seen<S> {
     #[inline(always)]
     pub(super) fn new(simd: S) -> Seen<S> {
-        Seen { few: u8x16::splat(simd, 0), many: u8x64::splat(simd, 0) }
+        // The block before the first one, where no run ends and none is looked for.
+        Seen { all: u8x64::splat(simd, 0), base: 0_usize.wrapping_sub(MANY), ends: 0 }
     }
 
     /// Whether all of them were ASCII.
     #[inline(always)]
     pub(super) fn is_ascii(self) -> bool {
-        self.few.simd_ge(0x80).to_bitmask() | self.many.simd_ge(0x80).to_bitmask() == 0
+        self.all.simd_ge(0x80).to_bitmask() == 0
     }
-}
 
-/// How many bytes are looked at together for the end of a string: most strings are shorter.
-const FEW: usize = 16;
-
-/// The first quote, backslash or control character of `bytes` at or after `at`; the end of `bytes` when there is none.
-#[inline(always)]
-pub(super) fn run_end<S: Simd>(simd: S, bytes: &[u8], mut at: usize, seen: &mut Seen<S>) -> usize {
-    while let Some(block) = bytes[at..].first_chunk() {
-        let ends = ends(simd, block, seen);
-        if ends != 0 {
-            return at + ends.trailing_zeros() as usize;
+    /// The first quote, backslash or control character of `bytes`, the part, at or after `at`; the end of `bytes` when
+    /// there is none. A block is looked at once for all the runs that end in it.
+    #[inline(always)]
+    pub(super) fn run_end(&mut self, simd: S, bytes: &[u8], at: usize) -> usize {
+        let offset = at.wrapping_sub(self.base);
+        let mut from = at;
+        if offset < MANY {
+            let left = self.ends >> offset;
+            if left != 0 {
+                return at + left.trailing_zeros() as usize;
+            }
+            from = self.base + MANY;
         }
-        at += FEW;
+        while from < bytes.len() {
+            self.ends = run_ends(simd, bytes, from, self);
+            self.base = from;
+            if self.ends != 0 {
+                return from + self.ends.trailing_zeros() as usize;
+            }
+            from += MANY;
+        }
+        bytes.len()
     }
-    let rest = &bytes[at..];
-    let ends = match bytes.last_chunk() {
-        // Less than a block is left: looks back at bytes before `at`, which costs less than a copy, and shifts them
-        // out.
-        Some(block) => ends(simd, block, seen) >> (FEW - rest.len()),
-        None => {
-            let mut block = [b' '; FEW];
-            block[..rest.len()].copy_from_slice(rest);
-            ends(simd, &block, seen)
-        }
-    };
-    if ends != 0 { at + ends.trailing_zeros() as usize } else { bytes.len() }
-}
-
-/// A bit for each byte that ends a run.
-#[inline(always)]
-fn ends<S: Simd>(simd: S, block: &[u8; FEW], seen: &mut Seen<S>) -> u64 {
-    let block = u8x16::load_array_ref(simd, block);
-    seen.few |= block;
-    // With bit 1 turned over the quote (0x22) follows on the control characters: one comparison finds them all.
-    ((block ^ 2).simd_le(0x20) | block.simd_eq(b'\\')).to_bitmask()
 }
 
 /// A bit for each byte that two blocks have in common.
@@ -98,7 +91,7 @@ impl<S: Simd> Block<S> {
     #[inline(always)]
     pub(super) fn new(simd: S, bytes: &[u8; MANY], seen: &mut Seen<S>) -> Block<S> {
         let block = u8x64::load_array_ref(simd, bytes);
-        seen.many |= block;
+        seen.all |= block;
         Block(block)
     }
 
@@ -152,7 +145,7 @@ mod tests {
                         for at in [0, 1, place, length] {
                             let (end, ascii) = dispatch!(level, simd => {
                                 let mut seen = Seen::new(simd);
-                                (run_end(simd, &bytes, at, &mut seen), seen.is_ascii())
+                                (seen.run_end(simd, &bytes, at), seen.is_ascii())
                             });
                             assert!(!ascii || byte < 0x80 || place < at, "{byte:#x} at {place} from {at}");
                             let is_end = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);

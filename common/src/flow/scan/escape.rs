@@ -2,14 +2,14 @@
 
 use fearless_simd::Simd;
 
-use super::block::{Block, MANY, Seen, run_end, run_ends};
+use super::block::{Block, MANY, Seen, run_ends};
 use super::text::Kept;
 
 /// Passes over a text with its escapes: up to its closing quote, or to what only the way of single bytes can judge:
 /// an escape that is cut or wrong, a control character, the end of `bytes`.
 #[inline(always)]
 pub(super) fn pass<S: Simd>(simd: S, bytes: &[u8], from: usize, seen: &mut Seen<S>) -> usize {
-    let end = run_end(simd, bytes, from, seen);
+    let end = seen.run_end(simd, bytes, from);
     if bytes.get(end) == Some(&b'\\') { pass_escapes(simd, bytes, end, seen) } else { end }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn keep<S: Simd>(
     kept: &mut Kept,
     seen: &mut Seen<S>,
 ) -> usize {
-    let end = run_end(simd, bytes, from, seen);
+    let end = seen.run_end(simd, bytes, from);
     kept.set(&bytes[from..end]);
     if bytes.get(end) == Some(&b'\\') { keep_more(simd, bytes, end, kept, seen) } else { end }
 }

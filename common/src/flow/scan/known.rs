@@ -5,7 +5,7 @@
 
 use fearless_simd::Simd;
 
-use super::block::{Seen, run_end};
+use super::block::Seen;
 use super::finds::{Finds, Kind};
 use super::machine::{Machine, State};
 use super::wants::{LINE, Slot};
@@ -78,6 +78,6 @@ fn text_after<S: Simd, const LEN: usize>(
     if bytes[at..].first_chunk() != Some(before) {
         return None;
     }
-    let end = run_end(simd, bytes, at + LEN, seen);
+    let end = seen.run_end(simd, bytes, at + LEN);
     (bytes.get(end) == Some(&b'"')).then_some((at + LEN, end))
 }

@@ -5,7 +5,7 @@
 
 use fearless_simd::Simd;
 
-use super::block::{Seen, run_end};
+use super::block::Seen;
 use super::escape::{keep, pass};
 use super::finds::Kind;
 use super::machine::{Machine, State};
@@ -51,7 +51,7 @@ impl Machine {
         let mut slot = self.slot;
         'key: loop {
             if door == Door::Key {
-                let end = run_end(simd, bytes, at, seen);
+                let end = seen.run_end(simd, bytes, at);
                 if !follows(b"\":", bytes, end) {
                     at -= 1;
                     state = State::Key;
