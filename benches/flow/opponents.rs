@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::hint::black_box;
 
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use common::flow::scan::{Scan, Scanner, Value, Want};
 use memchr::memchr_iter;
 use serde::Deserialize;
@@ -57,11 +57,11 @@ pub(crate) fn ours(stream: &[u8]) -> Counts {
     let mut counts = Counts::default();
     let mut scanner = Scanner::new(WANTS);
     for chunk in stream.chunks(64 * 1024) {
-        for piece in pieces(chunk) {
+        let mut rest = chunk;
+        while let Some(piece) = scanner.take(&mut rest) {
             match piece {
-                Piece::Part(part) => scanner.push(part),
-                Piece::End(end) => {
-                    scanner.push(&end[..end.len() - 1]);
+                Piece::Part(_) => {}
+                Piece::End(_) => {
                     let index = match scanner.finish() {
                         Scan::Object(found) => match found.get(0) {
                             Some(Value::Text { text, .. }) => index(text),

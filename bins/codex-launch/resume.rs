@@ -4,7 +4,7 @@ use crate::args;
 use crate::check::{Refusal, refuse, refuse_path};
 use common::face::exit::Status;
 use common::flow::event::{self, Event};
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -31,15 +31,12 @@ fn first_thread(mut file: impl Read) -> io::Result<Option<String>> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        for piece in pieces(&chunk[..count]) {
-            match piece {
-                Piece::Part(part) => scanner.push(part),
-                Piece::End(line) => {
-                    scanner.push(&line[..line.len() - 1]);
-                    if let Event::ThreadStarted(Some(id)) = Event::of(scanner.finish()) {
-                        return Ok(Some(id.to_owned()));
-                    }
-                }
+        let mut rest = &chunk[..count];
+        while let Some(piece) = scanner.take(&mut rest) {
+            if matches!(piece, Piece::End(_))
+                && let Event::ThreadStarted(Some(id)) = Event::of(scanner.finish())
+            {
+                return Ok(Some(id.to_owned()));
             }
         }
     }

@@ -9,7 +9,7 @@ use common::edge::output::Output;
 use common::edge::signals::Notice;
 use common::edge::spool::Spool;
 use common::flow::event::{self, Event};
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use common::flow::scan::Scanner;
 use common::flow::verdict::Verdict;
 use crossbeam_channel::Sender;
@@ -77,10 +77,10 @@ impl Stream {
     pub fn push(&mut self, chunk: &[u8]) {
         // The bytes of `chunk` from `start` to `at` are events that have not been passed on.
         let (mut start, mut at) = (0, 0);
-        for piece in pieces(chunk) {
+        let mut rest = chunk;
+        while let Some(piece) = self.scanner.take(&mut rest) {
             let (Piece::Part(bytes) | Piece::End(bytes)) = piece;
             let ends = matches!(piece, Piece::End(_));
-            self.scanner.push(bytes.strip_suffix(b"\n").unwrap_or(bytes));
             let is_event = ends && self.judge();
             if !(is_event && matches!(self.line, Line::Here)) {
                 self.pass(&chunk[start..at]);

@@ -6,7 +6,7 @@ use common::face::exit::Status;
 use common::face::safe;
 use common::face::say::{self, why};
 use common::flow::event;
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use common::flow::scan::{Scan, Scanner};
 use common::flow::sentinel::{Outcome, Reading, Standing};
 use std::fs::File;
@@ -100,18 +100,17 @@ impl Checker {
 
     /// Takes more; gives the first thing that is wrong.
     fn push(&mut self, chunk: &[u8]) -> Option<Finding> {
-        for piece in pieces(chunk) {
+        let mut rest = chunk;
+        while let Some(piece) = self.scanner.take(&mut rest) {
             match piece {
-                Piece::Part(part) => {
+                Piece::Part(_) => {
                     self.is_in_line = true;
-                    self.scanner.push(part);
                     if self.scanner.is_malformed() {
                         return Some(self.wrong(MALFORMED));
                     }
                 }
-                Piece::End(rest) => {
+                Piece::End(_) => {
                     self.is_in_line = false;
-                    self.scanner.push(&rest[..rest.len() - 1]);
                     if let Some(what) = self.judge() {
                         return Some(self.wrong(what));
                     }

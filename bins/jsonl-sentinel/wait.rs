@@ -8,7 +8,7 @@ use common::edge::pump::CHUNK;
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::flow::event;
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use common::flow::scan::Scanner;
 use common::flow::sentinel::Reading;
 use std::fs::File;
@@ -141,19 +141,16 @@ impl Reader {
     /// Takes more of the file, up to its sentinel.
     fn push(&mut self, bytes: &[u8]) -> Option<Found> {
         let chunk = self.at;
-        for piece in pieces(bytes) {
+        let mut rest = bytes;
+        while let Some(piece) = self.scanner.take(&mut rest) {
             match piece {
-                Piece::Part(part) => {
-                    self.scanner.push(part);
-                    self.at += part.len() as u64;
-                }
-                Piece::End(rest) => {
-                    self.scanner.push(&rest[..rest.len() - 1]);
-                    let line = self.line..self.at + rest.len() as u64 - 1;
+                Piece::Part(part) => self.at += part.len() as u64,
+                Piece::End(end) => {
+                    let line = self.line..self.at + end.len() as u64 - 1;
                     if let Some(reading) = Reading::of(self.scanner.finish()) {
                         return Some(Found { line, chunk, completed: reading.is_completed() });
                     }
-                    self.at += rest.len() as u64;
+                    self.at += end.len() as u64;
                     self.line = self.at;
                 }
             }

@@ -4,7 +4,7 @@ use crate::args::Config;
 use crate::outputs::Outputs;
 use common::edge::sift::{Judged, Sift};
 use common::flow::event;
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use common::flow::record;
 use common::flow::scan::{Scan, Scanner};
 use common::flow::sentinel::Standing;
@@ -49,9 +49,8 @@ impl Way {
             (reader, _) => {
                 outputs.all(lines);
                 if let Some(reader) = reader {
-                    for piece in pieces(lines) {
-                        reader.read(piece);
-                    }
+                    let mut rest = lines;
+                    while reader.read(&mut rest).is_some() {}
                 }
             }
         }
@@ -98,19 +97,19 @@ impl Reader {
         Reader { scanner: event::handoff_scanner(), standing: Standing::Open }
     }
 
-    fn read(&mut self, piece: Piece<'_>) -> Known {
-        match piece {
-            Piece::Part(part) => {
-                self.scanner.push(part);
-                if self.scanner.is_malformed() { Known::Other } else { Known::Nothing }
-            }
-            Piece::End(rest) => {
-                self.scanner.push(rest.strip_suffix(b"\n").unwrap_or(rest));
+    /// Reads the next piece off `bytes`.
+    fn read<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<(Piece<'a>, Known)> {
+        let piece = self.scanner.take(bytes)?;
+        let known = match piece {
+            Piece::Part(_) if self.scanner.is_malformed() => Known::Other,
+            Piece::Part(_) => Known::Nothing,
+            Piece::End(_) => {
                 let line = self.scanner.finish();
                 self.standing = self.standing.after(line);
                 known(line)
             }
-        }
+        };
+        Some((piece, known))
     }
 
     /// What the line without LF is that ends the stream. It is no sentinel, which needs its LF, and behind one it is a
@@ -140,12 +139,11 @@ impl Judge {
         let stamp = self.road.begin(lines, outputs);
         let mut each = |judged: Judged<'_>| self.road.pass(judged, &stamp, outputs);
         let mut chunk = self.sift.chunk(lines);
-        for piece in pieces(lines) {
-            let (Piece::Part(bytes) | Piece::End(bytes)) = piece;
-            match reader.read(piece) {
-                Known::Object => chunk.end(bytes.len(), true, &mut each)?,
-                Known::Other if matches!(piece, Piece::End(_)) => chunk.end(bytes.len(), false, &mut each)?,
-                known => chunk.part(bytes.len(), known == Known::Other, &mut each)?,
+        let mut rest = lines;
+        while let Some((piece, known)) = reader.read(&mut rest) {
+            match piece {
+                Piece::End(line) => chunk.end(line.len(), known == Known::Object, &mut each)?,
+                Piece::Part(part) => chunk.part(part.len(), known == Known::Other, &mut each)?,
             }
         }
         chunk.pass(each);

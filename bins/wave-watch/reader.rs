@@ -2,7 +2,7 @@
 
 use common::flow::activity::Activity;
 use common::flow::event::{self, Outline};
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use common::flow::scan::{Scan, Scanner};
 use common::flow::sentinel::Shown;
 
@@ -87,16 +87,11 @@ impl Reader {
         }
         let mut scanner = spare.hire(std::mem::take(self));
         let mut is_open = false;
-        for piece in pieces(bytes) {
+        let mut rest = bytes;
+        while let Some(piece) = scanner.take(&mut rest) {
             match piece {
-                Piece::Part(part) => {
-                    scanner.push(part);
-                    is_open = true;
-                }
-                Piece::End(end) => {
-                    scanner.push(&end[..end.len() - 1]);
-                    each(Line::of(scanner.finish()));
-                }
+                Piece::Part(_) => is_open = true,
+                Piece::End(_) => each(Line::of(scanner.finish())),
             }
         }
         *self = if is_open {

@@ -1,6 +1,6 @@
 //! Chunks of a stream in, its scanned lines out.
 
-use super::line::{Piece, pieces};
+use super::line::Piece;
 use super::scan::{Scan, Scanner};
 
 /// How long a line may be to be at hand whole, in bytes. A longer one is scanned all the same.
@@ -40,16 +40,15 @@ impl Stream {
 
     /// Takes a chunk, and hands each line that ends in it to `each`.
     pub fn push(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
-        for piece in pieces(chunk) {
+        let mut rest = chunk;
+        while let Some(piece) = self.scanner.take(&mut rest) {
             match piece {
                 Piece::Part(part) => {
-                    self.scanner.push(part);
                     self.keep(part);
                     self.is_open = true;
                 }
                 Piece::End(end) => {
                     let end = &end[..end.len() - 1];
-                    self.scanner.push(end);
                     if self.is_open {
                         self.keep(end);
                         self.end(&mut each);

@@ -2,7 +2,7 @@
 
 use common::flow::scan::Scanner;
 
-use crate::oracle::{WANTS, judged, scanned};
+use crate::oracle::{Answer, WANTS, judged, scanned, taken};
 
 /// Lines on which a cut can fall into every kind of token.
 const TRICKY: &[&[u8]] = &[
@@ -109,6 +109,22 @@ fn single_bytes_say_what_the_whole_says() {
 }
 
 #[test]
+fn a_line_ends_at_its_lf_whatever_comes_behind() {
+    let judged: Vec<Answer> = TRICKY.iter().map(|line| judged(line)).collect();
+    let stream = TRICKY.join(&b'\n');
+    let mut scanner = Scanner::new(WANTS);
+    for size in (1..300).chain([stream.len()]) {
+        assert_eq!(taken(&mut scanner, stream.chunks(size)), judged, "in chunks of {size}");
+    }
+    for (line, judged) in TRICKY.iter().zip(&judged) {
+        for after in TRICKY {
+            let two = [*line, after].join(&b'\n');
+            assert_eq!(taken(&mut scanner, [&two[..]])[0], *judged, "{}", two.escape_ascii());
+        }
+    }
+}
+
+#[test]
 fn a_character_may_lie_across_any_buffer_end() {
     // S5: three bytes across 8,192 and 65,536.
     for edge in [8_192, 65_536] {
@@ -160,6 +176,9 @@ fn a_stop_may_stand_anywhere_in_a_block() {
                     let judged = judged(line.as_bytes());
                     assert_eq!(scanned(&mut scanner, [line.as_bytes()]), judged, "{line}");
                     assert_eq!(scanned(&mut scanner, line.as_bytes().chunks(97)), judged, "{line} in parts");
+                    let stream = format!("{line}\n{line}");
+                    let both = [&judged, &judged].map(Answer::clone);
+                    assert_eq!(taken(&mut scanner, [stream.as_bytes()]), both, "{line} twice");
                 }
             }
         }

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::oracle::{Answer, Tree, WANTS, expected, judged, scanned};
+use crate::oracle::{Answer, Tree, WANTS, expected, judged, scanned, taken};
 
 /// A value, and one way to write it.
 type Written = (Tree, String);
@@ -178,6 +178,13 @@ fn one_answer(line: &[u8], cut: Index, size: usize) -> Answer {
     let whole = scanned(&mut scanner, [line]);
     assert_eq!(scanned(&mut scanner, [left, right]), whole, "cut at {}", left.len());
     assert_eq!(scanned(&mut scanner, line.chunks(size)), whole, "parts of {size}");
+    let stream = [line, line, b""].join(&b'\n');
+    assert_eq!(taken(&mut scanner, [&stream[..]]), [&whole, &whole, &Answer::Blank].map(Answer::clone));
+    assert_eq!(
+        taken(&mut scanner, stream.chunks(size))[..2],
+        [&whole, &whole].map(Answer::clone),
+        "chunks of {size}"
+    );
     whole
 }
 

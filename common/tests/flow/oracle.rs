@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use common::flow::line::{Piece, pieces};
 use common::flow::scan::{Scan, Scanner, Value, Want};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -67,6 +68,29 @@ pub(crate) fn scanned<'a>(scanner: &mut Scanner, parts: impl IntoIterator<Item =
     for part in parts {
         scanner.push(part);
     }
+    ended(scanner)
+}
+
+/// The answers about the lines of a stream given in these chunks; the last is about what stands after the last LF.
+pub(crate) fn taken<'a>(scanner: &mut Scanner, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    for chunk in chunks {
+        let mut rest = chunk;
+        for expected in pieces(chunk) {
+            let piece = scanner.take(&mut rest);
+            assert_eq!(piece, Some(expected));
+            if matches!(expected, Piece::End(_)) {
+                answers.push(ended(scanner));
+            }
+        }
+        assert_eq!(scanner.take(&mut rest), None);
+    }
+    answers.push(ended(scanner));
+    answers
+}
+
+/// Ends the line.
+fn ended(scanner: &mut Scanner) -> Answer {
     let early = scanner.is_malformed();
     let answer = match scanner.finish() {
         Scan::Blank => Answer::Blank,

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use common::flow::line::{Piece, pieces};
 use common::flow::scan::Scanner;
 
-use crate::oracle::{Answer, WANTS, judged, scanned};
+use crate::oracle::{Answer, WANTS, judged, scanned, taken};
 
 /// Every sample stream, with its path.
 fn streams() -> Vec<(PathBuf, Vec<u8>)> {
@@ -26,15 +25,8 @@ fn every_line_is_read_as_serde_json_reads_it() {
         // One size that holds whole lines, one that holds none, one in between.
         for size in [1 << 16, 100, 7] {
             let mut scanner = Scanner::new(WANTS);
-            let mut answers = Vec::new();
-            for chunk in bytes.chunks(size) {
-                for piece in pieces(chunk) {
-                    match piece {
-                        Piece::Part(part) => scanner.push(part),
-                        Piece::End(end) => answers.push(scanned(&mut scanner, [&end[..end.len() - 1]])),
-                    }
-                }
-            }
+            let mut answers = taken(&mut scanner, bytes.chunks(size));
+            assert_eq!(answers.pop(), Some(Answer::Blank), "every line has its LF");
             let lines = bytes.strip_suffix(b"\n").unwrap().split(|byte| *byte == b'\n');
             let judged: Vec<_> = lines.map(judged).collect();
             assert!(judged.iter().all(|answer| matches!(answer, Answer::Object(_))), "{}", path.display());

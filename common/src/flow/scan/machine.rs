@@ -3,6 +3,7 @@
 //! Here is the state, and the way of single bytes; the way of whole tokens is in `leap`.
 
 use fearless_simd::{Level, Simd, dispatch};
+use memchr::memchr;
 
 use super::Want;
 use super::block::Seen;
@@ -128,18 +129,36 @@ impl Machine {
     /// Takes more of the line. False when some of it may not be ASCII, so that its UTF-8 has to be checked. Bytes beyond
     /// ASCII are ordinary in keys and strings, right or wrong, and malformed elsewhere.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
-        dispatch!(self.level, simd => self.push_with(simd, bytes))
+        dispatch!(self.level, simd => {
+            let mut seen = Seen::new(simd);
+            let at = self.leap(simd, bytes, 0, &mut seen);
+            self.push_rest(simd, bytes, at, &mut seen)
+        })
     }
 
+    /// The same up to the first LF of `bytes`, and where that is; the end of `bytes` when there is none.
+    ///
+    /// The usual line takes itself to its LF, so that nobody has to look for it before.
+    pub(super) fn push_line(&mut self, bytes: &[u8]) -> (usize, bool) {
+        dispatch!(self.level, simd => {
+            let mut seen = Seen::new(simd);
+            let at = self.leap(simd, bytes, 0, &mut seen);
+            let rest = &bytes[at..];
+            if rest.first() == Some(&b'\n') {
+                return (at, seen.is_ascii());
+            }
+            let end = memchr(b'\n', rest).map_or(bytes.len(), |length| at + length);
+            (end, self.push_rest(simd, &bytes[..end], at, &mut seen))
+        })
+    }
+
+    /// What no leap has taken, from `at` on.
     #[inline(always)]
-    fn push_with<S: Simd>(&mut self, simd: S, bytes: &[u8]) -> bool {
-        let mut seen = Seen::new(simd);
-        let mut at = 0;
+    fn push_rest<S: Simd>(&mut self, simd: S, bytes: &[u8], mut at: usize, seen: &mut Seen<S>) -> bool {
         loop {
-            at = self.leap(simd, bytes, at, &mut seen);
             let Some(&byte) = bytes.get(at) else { return seen.is_ascii() };
             at = match self.state {
-                State::Text(used, Inside::Plain) => self.plain(simd, used, bytes, at, &mut seen),
+                State::Text(used, Inside::Plain) => self.plain(simd, used, bytes, at, seen),
                 State::Text(used, Inside::Escape) => self.escape(used, byte, at),
                 State::Text(used, Inside::Hex { left, unit }) => self.hex(used, left, unit, byte, at),
                 State::Number(number) => self.number(number, bytes, at),
@@ -147,6 +166,7 @@ impl Machine {
                 State::Malformed => return true,
                 _ => self.between(byte, at),
             };
+            at = self.leap(simd, bytes, at, seen);
         }
     }
 

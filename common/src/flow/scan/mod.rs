@@ -26,7 +26,9 @@ mod text;
 mod utf8;
 mod wants;
 
+use super::line::Piece;
 use machine::{Ending, Machine};
+use memchr::memchr;
 use utf8::Cut;
 
 pub use nest::DEPTH_LIMIT;
@@ -142,9 +144,43 @@ impl Scanner {
             return;
         }
         let ascii = self.machine.push(part);
+        self.check(ascii, part);
+    }
+
+    /// Checks the UTF-8 of a part that the machine has taken.
+    fn check(&mut self, ascii: bool, part: &[u8]) {
         if (!ascii || self.cut.is_open()) && !self.cut.push(part) {
             self.machine.refuse();
         }
+    }
+
+    /// Takes the next piece off `bytes`, those of a stream of lines, and says which that was; `None` when there is no
+    /// more. After the end of a line comes `finish`.
+    ///
+    /// It is what [`pieces`](super::line::pieces) and `push` do, in one step: who has read a line is at its LF, and
+    /// need not look for that before.
+    #[inline]
+    pub fn take<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
+        if bytes.is_empty() {
+            return None;
+        }
+        self.begin();
+        let end = self.push_line(bytes);
+        let (line, rest) = bytes.split_at(bytes.len().min(end + 1));
+        *bytes = rest;
+        Some(if end < line.len() { Piece::End(line) } else { Piece::Part(line) })
+    }
+
+    /// Takes more of the current line, up to the LF of `bytes` or, without one, to their end, and says where that is.
+    fn push_line(&mut self, bytes: &[u8]) -> usize {
+        if self.bom < BOM.len() || self.machine.is_malformed() {
+            let end = memchr(b'\n', bytes).unwrap_or(bytes.len());
+            self.push(&bytes[..end]);
+            return end;
+        }
+        let (end, ascii) = self.machine.push_line(bytes);
+        self.check(ascii, &bytes[..end]);
+        end
     }
 
     /// Whether the current line can no longer become valid JSON, whatever follows.
