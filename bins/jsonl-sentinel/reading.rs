@@ -4,17 +4,23 @@
 //! (measured on 25 MB of short lines: 34 ms and 20 ms). A stream as an agent prints it never needs the thread, and
 //! does not pay for it.
 
-use common::edge::pump::WIDE;
+use common::edge::intake::{Chunk, Intake};
+use common::edge::pump::{CHUNK, WIDE};
 use common::edge::worker::Worker;
 use common::flow::event::{self, Event};
-use common::flow::line::{Piece, pieces};
+use common::flow::line::Piece;
 use common::flow::scan::Scanner;
 use common::flow::sentinel::Standing;
 use common::flow::verdict::Verdict;
 use crossbeam_channel::{Receiver, Sender, bounded};
+use std::os::fd::AsFd;
 
 /// How many chunks may wait to be read.
-const WAITING: usize = 4;
+const WAITING: usize = 2;
+
+/// Up to which size a buffer is handed over. What came in a larger one, which has had a long line, is copied: there is
+/// one that has grown, and not as many as there are chunks.
+const HANDY: usize = WIDE + CHUNK;
 
 /// What was read of a stream so far.
 #[derive(Debug)]
@@ -32,15 +38,12 @@ impl Reader {
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        for piece in pieces(bytes) {
-            match piece {
-                Piece::Part(part) => self.scanner.push(part),
-                Piece::End(rest) => {
-                    self.scanner.push(rest.strip_suffix(b"\n").unwrap_or(rest));
-                    let line = self.scanner.finish();
-                    self.standing = self.standing.after(line);
-                    self.verdict.observe(&Event::of_turns(line));
-                }
+        let mut rest = bytes;
+        while let Some(piece) = self.scanner.take(&mut rest) {
+            if let Piece::End(_) = piece {
+                let line = self.scanner.finish();
+                self.standing = self.standing.after(line);
+                self.verdict.observe(&Event::of_turns(line));
             }
         }
     }
@@ -58,9 +61,9 @@ pub enum Reading {
 /// A thread that reads.
 #[derive(Debug)]
 pub struct Beside {
-    chunks: Sender<Vec<u8>>,
+    chunks: Sender<Chunk>,
     /// Chunks that were read, to be filled again.
-    spare: Receiver<Vec<u8>>,
+    spare: Receiver<Chunk>,
     reader: Receiver<Reader>,
 }
 
@@ -70,15 +73,25 @@ impl Reading {
         Reading::Here(Box::new(Reader::new()))
     }
 
-    /// Reads `bytes`; `is_bulk` is whether many more are to be expected.
-    pub fn push(&mut self, bytes: &[u8], is_bulk: bool) {
+    /// Reads what `intake` has handed out.
+    pub fn take<S: AsFd>(&mut self, intake: &mut Intake<S>) {
         // Where no thread is to be had it goes on here.
-        if let (Reading::Here(reader), true) = (&mut *self, is_bulk)
+        if let (Reading::Here(reader), true) = (&mut *self, intake.is_bulk())
             && let Ok(worker) = Worker::hire()
         {
             let reader = std::mem::replace(&mut **reader, Reader::new());
             *self = Reading::Beside(Beside::new(reader, worker));
         }
+        match self {
+            Reading::Beside(beside) if intake.size() <= HANDY => {
+                beside.send(intake.give(beside.spare()));
+            }
+            _ => self.push(intake.given()),
+        }
+    }
+
+    /// Reads `bytes`.
+    pub fn push(&mut self, bytes: &[u8]) {
         match self {
             Reading::Here(reader) => reader.push(bytes),
             Reading::Beside(beside) => beside.push(bytes),
@@ -99,11 +112,11 @@ impl Reading {
 
 impl Beside {
     fn new(mut reader: Reader, worker: Worker) -> Beside {
-        let (chunks, waiting) = bounded::<Vec<u8>>(WAITING);
-        let (give_back, spare) = bounded(WAITING);
+        let (chunks, waiting) = bounded::<Chunk>(WAITING);
+        let (give_back, spare) = bounded(WAITING + 1);
         let reader = worker.run(move || {
             for chunk in waiting {
-                reader.push(&chunk);
+                reader.push(chunk.bytes());
                 // One too many is as well made anew.
                 let _ = give_back.try_send(chunk);
             }
@@ -113,32 +126,65 @@ impl Beside {
     }
 
     fn push(&self, bytes: &[u8]) {
-        // A long line comes in one large piece, and no chunk is to grow to that.
         for part in bytes.chunks(WIDE) {
-            let mut chunk = self.spare.try_recv().unwrap_or_else(|_| Vec::with_capacity(WIDE));
-            chunk.clear();
-            chunk.extend_from_slice(part);
-            // That the thread has died is seen at the end.
-            let _ = self.chunks.send(chunk);
+            let mut chunk = self.spare();
+            chunk.fill(part);
+            self.send(chunk);
         }
+    }
+
+    fn spare(&self) -> Chunk {
+        self.spare.try_recv().unwrap_or_default()
+    }
+
+    fn send(&self, chunk: Chunk) {
+        // That the thread has died is seen at the end.
+        let _ = self.chunks.send(chunk);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use common::edge::pump::Source;
     use common::flow::verdict::Turn;
+    use std::io::{self, Write};
+
+    #[test]
+    fn bulk_is_read_as_it_was_passed_on() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let (never, _open) = io::pipe().unwrap();
+        let item = |length| {
+            let text = "x".repeat(length);
+            format!(
+                "{{\"type\":\"item.completed\",\"item\":{{\"id\":\"item_0\",\"type\":\"agent_message\",\"text\":\"{text}\"}}}}\n"
+            )
+        };
+        let lines = [item(100).repeat(20_000), item(3 << 20), item(7).repeat(20_000)].concat();
+        let feeder = std::thread::spawn(move || {
+            writer.write_all(lines.as_bytes()).unwrap();
+            writer.write_all(b"{\"type\":\"turn.completed\",\"usage\":{\"output_tokens\":7}}\n").unwrap();
+        });
+        let mut intake = Intake::new(Source::new(reader.into(), never));
+        let mut reading = Reading::new();
+        while intake.take().unwrap().is_some() {
+            reading.take(&mut intake);
+        }
+        feeder.join().unwrap();
+        assert!(matches!(reading, Reading::Beside(_)));
+        let verdict = reading.end().unwrap().verdict;
+        assert_eq!((verdict.turn(), verdict.output_tokens()), (Turn::Completed, Some(7)));
+        assert_eq!(verdict.message().unwrap().text, "x".repeat(7));
+    }
 
     #[test]
     fn beside_the_passing_the_same_is_read() {
         let stream =
             b"{\"type\":\"turn.started\"}\n{\"type\":\"turn.completed\",\"usage\":{\"output_tokens\":7}}\n\
                        {\"type\":\"handoff.completed\"}\n";
-        for bulk_from in 0..stream.len() {
-            let mut reading = Reading::new();
-            for (at, byte) in stream.chunks(1).enumerate() {
-                reading.push(byte, at >= bulk_from);
-            }
+        for size in 1..stream.len() {
+            let mut reading = Reading::Beside(Beside::new(Reader::new(), Worker::hire().unwrap()));
+            stream.chunks(size).for_each(|bytes| reading.push(bytes));
             let reader = reading.end().unwrap();
             assert_eq!(reader.verdict.turn(), Turn::Completed);
             assert_eq!(reader.verdict.output_tokens(), Some(7));

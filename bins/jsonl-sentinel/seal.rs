@@ -52,16 +52,18 @@ pub fn run() -> Status {
 /// Passes everything on. The error is the status, and has been said.
 fn pass(intake: &mut Intake<Interrupt>, stream: &mut Stream) -> Result<(), Status> {
     loop {
-        let is_bulk = intake.is_bulk();
         match intake.take() {
-            Ok(Some(lines)) => stream.push(lines, is_bulk)?,
+            Ok(Some(lines)) => stream.pass(lines)?,
             Ok(None) => return stream.end(),
             Err(error) => {
-                stream.push(intake.rest(), is_bulk)?;
+                stream.pass(intake.rest())?;
+                stream.reading.push(intake.rest());
                 stream.end()?;
                 return Err(cannot_read(&error));
             }
         }
+        // Now, not before: who comes next need not wait for it.
+        stream.reading.take(intake);
     }
 }
 
@@ -102,17 +104,20 @@ impl Stream {
         Stream { stdout, reading: Reading::new(), is_in_line: false }
     }
 
-    /// Passes bytes on, then reads them: who comes next need not wait for that.
-    fn push(&mut self, bytes: &[u8], is_bulk: bool) -> Result<(), Status> {
+    /// Passes bytes on, which are read afterwards.
+    fn pass(&mut self, bytes: &[u8]) -> Result<(), Status> {
         self.stdout.lines(bytes).map_err(|error| print::failed(&error))?;
-        self.reading.push(bytes, is_bulk);
         self.is_in_line = bytes.last().map_or(self.is_in_line, |&last| last != b'\n');
         Ok(())
     }
 
     /// Gives a last line without LF its LF.
     fn end(&mut self) -> Result<(), Status> {
-        if self.is_in_line { self.push(b"\n", false) } else { Ok(()) }
+        if self.is_in_line {
+            self.pass(b"\n")?;
+            self.reading.push(b"\n");
+        }
+        Ok(())
     }
 }
 

@@ -74,6 +74,29 @@ impl<S: AsFd> Intake<S> {
         }
     }
 
+    /// The bytes that were handed out last.
+    pub fn given(&self) -> &[u8] {
+        &self.buffer[..self.given]
+    }
+
+    /// Parts with the bytes that were handed out last, which spares a copy of them; `spare` takes their place.
+    pub fn give(&mut self, spare: Chunk) -> Chunk {
+        let Chunk { bytes: mut buffer, .. } = spare;
+        let rest = self.rest();
+        if buffer.len() < rest.len() {
+            buffer.resize(rest.len(), 0);
+        }
+        buffer[..rest.len()].copy_from_slice(rest);
+        self.end -= self.given;
+        let length = std::mem::take(&mut self.given);
+        Chunk { bytes: std::mem::replace(&mut self.buffer, buffer), length }
+    }
+
+    /// How large its buffer has grown: it is as large as the longest line that it had to keep, and a read.
+    pub fn size(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// Whether bulk goes through the input.
     pub fn is_bulk(&self) -> bool {
         self.source.chunk() == WIDE
@@ -82,6 +105,29 @@ impl<S: AsFd> Intake<S> {
     /// The beginning of a line whose LF has not come.
     pub fn rest(&self) -> &[u8] {
         &self.buffer[self.given..self.end]
+    }
+}
+
+/// Bytes in a buffer that is used again.
+#[derive(Debug, Default)]
+pub struct Chunk {
+    bytes: Vec<u8>,
+    /// How many of them count. The others are what was read into the buffer before: to clear it would be to fill it
+    /// with zeros each time.
+    length: usize,
+}
+
+impl Chunk {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Takes a copy of `bytes`.
+    pub fn fill(&mut self, bytes: &[u8]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.length = bytes.len();
     }
 }
 
@@ -118,6 +164,27 @@ mod tests {
             assert!(whole.iter().all(|bytes| bytes.ends_with(b"\n")), "{all:?}");
             assert!(parts.is_empty() || last == b"three", "{all:?}");
         }
+    }
+
+    #[test]
+    fn what_was_handed_out_can_be_parted_with_and_nothing_is_lost() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let (never, _open) = io::pipe().unwrap();
+        let mut intake = Intake::new(Source::new(reader.into(), never));
+        let mut spare = Chunk::default();
+        spare.fill(b"what was read before");
+        writer.write_all(b"one\ntw").unwrap();
+        assert_eq!(intake.take().unwrap(), Some(&b"one\n"[..]));
+        let first = intake.give(spare);
+        assert_eq!((first.bytes(), intake.given(), intake.rest()), (&b"one\n"[..], &b""[..], &b"tw"[..]));
+        writer.write_all(b"o\nthree").unwrap();
+        assert_eq!(intake.take().unwrap(), Some(&b"two\n"[..]));
+        let second = intake.give(first);
+        assert_eq!(second.bytes(), b"two\n");
+        drop(writer);
+        assert_eq!(intake.take().unwrap(), Some(&b"three"[..]));
+        assert_eq!(intake.give(second).bytes(), b"three");
+        assert_eq!(intake.take().unwrap(), None);
     }
 
     #[test]
