@@ -1,7 +1,8 @@
 //! Whole filters through real pipes: `jsonl-tee` against GNU tee, `jsonl-sentinel seal` against `jq -c .type`, `cat`
 //! as the limit of what the pipes allow; and the time that one line takes through `jsonl-tee | jsonl-sentinel seal`.
 //!
-//! `cargo bench --bench pipe` prints the tables of `benches/README.md`. The output of a first run of each competitor
+//! `cargo bench --bench pipe` prints the tables of `benches/README.md`; with `-- copying`, `-- reading` or `-- latency`
+//! only one part of them. The output of a first run of each competitor
 //! is compared byte by byte; in the others its bytes are counted. The runs take turns, so that a busy moment hits all
 //! alike.
 
@@ -28,6 +29,22 @@ const READING: usize = 24 << 20;
 const LINES: usize = 2000;
 
 fn main() {
+    // Cargo adds --bench.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
+    if is_wanted("copying") {
+        copying();
+    }
+    if is_wanted("reading") {
+        reading();
+    }
+    if is_wanted("latency") {
+        latency();
+    }
+}
+
+/// Everything is copied into a file.
+fn copying() {
     let chatty = corpus::chatty(FAN_OUT).into_bytes();
     let bulky = corpus::bulky(FAN_OUT).into_bytes();
     let (memory, disk) = (folder("/dev/shm"), folder(env!("CARGO_TARGET_TMPDIR")));
@@ -47,13 +64,11 @@ fn main() {
         ];
         race(&format!("Into a file and a reader: {title}"), input, &mut competitors);
     }
-    let end = READING + chatty[READING..].iter().position(|&byte| byte == b'\n').expect("a line end") + 1;
-    reading(&chatty[..end]);
-    latency();
 }
 
 /// Every line is read.
-fn reading(input: &[u8]) {
+fn reading() {
+    let input = &corpus::chatty(READING).into_bytes()[..];
     let mut competitors = vec![
         Competitor::new("`jsonl-sentinel seal`", &[SENTINEL, "seal"], Expected::Sealed),
         Competitor::new("`cat`", &["cat"], Expected::Same),
