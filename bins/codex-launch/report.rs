@@ -62,7 +62,7 @@ pub fn failure(ending: &Ending) {
 
 /// Tells a sentinel that the progress file did not take, so that it is said at all.
 pub fn unsealed(sentinel: &str) {
-    say::line(NAME, "progress file: no room for its sentinel, which is:");
+    say::line(NAME, "progress file: the sentinel could not be written, and is:");
     say::block(sentinel.trim_end());
 }
 

@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,6 +45,8 @@ pub struct Output {
     file: File,
     /// Whether it is a regular file, which can be cut back.
     regular: bool,
+    /// Whether it is known by a name, so that whoever looks for it later looks there.
+    named: bool,
     /// How many bytes it took of a line that it has not taken whole.
     begun: u64,
     /// Whether it ends in a torn line that could not be cut away; the next line starts with an LF of its own.
@@ -134,7 +136,8 @@ impl Output {
                 Existing::Emptied => file.set_len(0)?,
             }
         }
-        Output::of(file)
+        let output = Output::of(file)?;
+        Ok(Output { named: output.regular, ..output })
     }
 
     /// Opens `path` as `tee` does: a file is made with the mode that the umask leaves, one that is there is used. An
@@ -169,7 +172,15 @@ impl Output {
     pub fn of(open: impl Into<OwnedFd>) -> io::Result<Output> {
         let file = File::from(open.into());
         let regular = file.metadata()?.is_file();
-        Ok(Output { file, regular, begun: 0, torn: false, traffic: Traffic::default(), room: Room::none() })
+        Ok(Output {
+            file,
+            regular,
+            named: false,
+            begun: 0,
+            torn: false,
+            traffic: Traffic::default(),
+            room: Room::none(),
+        })
     }
 
     /// Writes `lines` in one write where the kernel takes it in one: whole lines, or the next piece of one.
@@ -220,9 +231,13 @@ impl Output {
     /// What stood in the way is returned when lines were given up.
     ///
     /// # Errors
-    /// When neither can be written.
+    /// When neither can be written; `NotFound` when the file was removed, and only who has it open has got `instead`.
     pub fn last_line(&mut self, line: &[u8], instead: &[u8]) -> io::Result<Option<io::Error>> {
         let kept = std::mem::replace(&mut self.room, Room::none());
+        if self.is_gone()? {
+            self.lines(instead)?;
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the file was removed meanwhile"));
+        }
         let mut result = self.lines(line);
         // A disk may fail for once, and lines that a reader has seen are not given up for that.
         if result.is_err() && self.regular {
@@ -239,6 +254,12 @@ impl Output {
             self.give_room_back();
         }
         result
+    }
+
+    /// Whether it has lost its name, as when the program that is launched cleans up its folder. A file that came as a
+    /// descriptor need not have one.
+    fn is_gone(&self) -> io::Result<bool> {
+        Ok(self.named && self.file.metadata()?.nlink() == 0)
     }
 
     /// Gives back the room behind the end. It is the kernel's to do at the latest when the file is next emptied, so a
