@@ -359,6 +359,10 @@ pub fn wrong_id(id: &str) -> Option<&'static str> {
     if id.trim().is_empty() {
         return Some("the id is empty");
     }
+    // No argument can have one, and Codex would not be started with it.
+    if id.contains('\0') {
+        return Some("an id has no NUL");
+    }
     // It would be taken for an option of `codex exec resume`, such as --last.
     id.starts_with('-').then_some("an id does not begin with -")
 }

@@ -202,7 +202,7 @@ fn two_launchers_do_not_share_a_progress_file() {
 
 #[test]
 fn an_earlier_file_with_an_id_that_is_none_is_65() {
-    for id in ["", " ", "-", "--last"] {
+    for id in ["", " ", "-", "--last", "a\0b"] {
         let scratch = Scratch::git();
         let started = json!({"type": "thread.started", "thread_id": id}).to_string();
         scratch.write("earlier", lines([started.as_str(), S]));
