@@ -19,6 +19,8 @@ pub struct Outputs {
     status: Status,
     /// Whether a failure ends the filter.
     is_over: bool,
+    /// Whether what lines are judged for was given up.
+    gave_up: bool,
 }
 
 impl Outputs {
@@ -26,7 +28,8 @@ impl Outputs {
     pub fn open(config: &Config) -> Outputs {
         let none = || Fanout::new(config.policy);
         let (stdout, files, reject) = (none(), none(), none());
-        let mut outputs = Outputs { stdout, files, reject, status: Status::DONE, is_over: false };
+        let mut outputs =
+            Outputs { stdout, files, reject, status: Status::DONE, is_over: false, gave_up: false };
         let name = |path: &Path| path.display().to_string();
         let open = |path: &PathBuf| (name(path), Output::share(path, config.at));
         for (name, opened) in config.files.iter().map(open) {
@@ -89,6 +92,9 @@ impl Outputs {
     /// Gives up what lines are judged for, because one cannot wait for its judgement: a stream with a gap would be
     /// worse than one that ends.
     pub fn cannot_wait(&mut self, error: &io::Error, files_are_judged: bool) {
+        if std::mem::replace(&mut self.gave_up, true) {
+            return;
+        }
         say::line(NAME, &format!("temporary file: {}", why(error)));
         self.fail(Status::IO);
         self.stdout.clear();

@@ -33,6 +33,19 @@ fn a_full_disk_is_told_once_and_the_others_get_all() {
 }
 
 #[test]
+fn a_line_that_has_no_place_to_wait_is_told_once_and_the_files_get_all() {
+    let scratch = Scratch::new();
+    let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(3_000_000));
+    let input = ["{}\n", &long, "{}\n", &long].concat();
+    let nowhere = scratch.path("nowhere");
+    let ran = tee(&scratch).args(["--only-json", "f"]).env("TMPDIR", &nowhere).stdin(&*input).run();
+    ran.exits(74).stdout_is("{}\n");
+    let [said] = &ran.stderr_lines()[..] else { panic!("{ran}") };
+    assert!(said.starts_with("jsonl-tee: temporary file: no such file or directory"), "{said}");
+    assert!(scratch.text("f") == input);
+}
+
+#[test]
 fn a_file_that_cannot_be_made_is_told_and_the_others_get_all() {
     let scratch = Scratch::new();
     let ran = tee(&scratch).args(["no/such/folder", "f", "."]).stdin("{}\n").run();
