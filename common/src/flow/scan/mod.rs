@@ -26,9 +26,8 @@ mod text;
 mod utf8;
 mod wants;
 
-use super::line::Piece;
+use super::line::{Piece, pieces};
 use machine::{Ending, Machine};
-use memchr::memchr;
 use utf8::Cut;
 
 pub use nest::DEPTH_LIMIT;
@@ -159,28 +158,28 @@ impl Scanner {
     ///
     /// It is what [`pieces`](super::line::pieces) and `push` do, in one step: who has read a line is at its LF, and
     /// need not look for that before.
-    #[inline]
     pub fn take<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
         if bytes.is_empty() {
             return None;
         }
         self.begin();
-        let end = self.push_line(bytes);
+        if self.bom < BOM.len() || self.machine.is_malformed() {
+            return self.take_framed(bytes);
+        }
+        let (end, ascii) = self.machine.push_line(bytes);
+        self.check(ascii, &bytes[..end]);
         let (line, rest) = bytes.split_at(bytes.len().min(end + 1));
         *bytes = rest;
         Some(if end < line.len() { Piece::End(line) } else { Piece::Part(line) })
     }
 
-    /// Takes more of the current line, up to the LF of `bytes` or, without one, to their end, and says where that is.
-    fn push_line(&mut self, bytes: &[u8]) -> usize {
-        if self.bom < BOM.len() || self.machine.is_malformed() {
-            let end = memchr(b'\n', bytes).unwrap_or(bytes.len());
-            self.push(&bytes[..end]);
-            return end;
-        }
-        let (end, ascii) = self.machine.push_line(bytes);
-        self.check(ascii, &bytes[..end]);
-        end
+    /// The same of a line that may begin with a BOM, or is not worth reading.
+    fn take_framed<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
+        let piece = pieces(bytes).next()?;
+        let (Piece::Part(part) | Piece::End(part)) = piece;
+        self.push(part.strip_suffix(b"\n").unwrap_or(part));
+        *bytes = &bytes[part.len()..];
+        Some(piece)
     }
 
     /// Whether the current line can no longer become valid JSON, whatever follows.
