@@ -51,11 +51,11 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// That the descriptors which outputs name are open. To be asked first of all: a launcher opens some of its own, and
+/// That the descriptors which outputs name are open for writing. To be asked first of all: a launcher opens some of its own, and
 /// nobody means those.
-pub fn descriptors_are_open(outputs: &Outputs) -> Result<(), Refusal> {
+pub fn descriptors_can_be_written(outputs: &Outputs) -> Result<(), Refusal> {
     for (option, path, _) in self::outputs(outputs) {
-        place::descriptor_is_open(path).map_err(|error| refuse_path(option, path, &error))?;
+        place::descriptor_can_be_written(path).map_err(|error| refuse_path(option, path, &error))?;
     }
     Ok(())
 }

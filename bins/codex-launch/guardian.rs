@@ -29,7 +29,7 @@ pub fn guarded(
     config: Config,
     job: impl FnOnce(Config, &Traces, Link) -> Result<Status, Refusal>,
 ) -> Result<Status, Refusal> {
-    check::descriptors_are_open(&config.outputs)?;
+    check::descriptors_can_be_written(&config.outputs)?;
     let traces = Traces::new();
     let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
     match halves::split().map_err(cannot)? {

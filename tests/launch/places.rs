@@ -82,6 +82,16 @@ fn a_descriptor_that_the_caller_has_not_opened_is_66() {
 }
 
 #[test]
+fn a_descriptor_that_can_only_be_read_is_66() {
+    for option in ["--progress-file", "--result-file", "--stderr-file", "--session-file"] {
+        let scratch = Scratch::git();
+        let launcher = bare(&scratch, &Script::good()).args([option, "/dev/fd/3"]);
+        let ran = launcher.under(&["sh", "-c", r#"exec "$0" "$@" 3< script"#]).run();
+        ran.exits(66).stderr_has("bad file descriptor");
+    }
+}
+
+#[test]
 fn a_result_that_is_a_link_to_a_file_stays_one() {
     for old in ["", "an old answer"] {
         let scratch = Scratch::git();

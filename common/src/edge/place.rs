@@ -95,14 +95,14 @@ pub fn descriptor(path: &Path) -> Option<i32> {
     None
 }
 
-/// That the descriptor which `path` names, if it names one, is open. To be asked before this process opens any of its
-/// own, which could have that number.
+/// That the descriptor which `path` names, if it names one, is open for writing. To be asked before this process opens
+/// any of its own, which could have that number.
 ///
 /// # Errors
-/// `EBADF` when it is not.
-pub fn descriptor_is_open(path: &Path) -> io::Result<()> {
+/// `EBADF`, as of write(2), when it is not.
+pub fn descriptor_can_be_written(path: &Path) -> io::Result<()> {
     match descriptor(path) {
-        Some(number) if !sys::descriptor::is_open(number) => Err(Errno::EBADF.into()),
+        Some(number) if !sys::descriptor::is_open_for_writing(number) => Err(Errno::EBADF.into()),
         _ => Ok(()),
     }
 }

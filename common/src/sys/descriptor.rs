@@ -24,10 +24,11 @@ pub(crate) fn open_again(file: &File) -> io::Result<File> {
     File::open(format!("/dev/fd/{}", file.as_raw_fd()))
 }
 
-/// Whether this process has `number` open.
-pub(crate) fn is_open(number: i32) -> bool {
+/// Whether this process has `number` open, and not for reading alone.
+pub(crate) fn is_open_for_writing(number: i32) -> bool {
     // SAFETY: fcntl touches no memory.
-    unsafe { libc::fcntl(number, libc::F_GETFD) != -1 }
+    let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
+    flags != -1 && flags & libc::O_ACCMODE != libc::O_RDONLY
 }
 
 /// Sends `bytes` through a socket, and a copy of `descriptor` with them (SCM_RIGHTS, unix(7)).
