@@ -164,7 +164,7 @@ struct Typed {
     #[arg(long, value_name = "E")]
     effort: Option<String>,
     /// Wall limit, fractions allowed
-    #[arg(long, value_name = "N", default_value = "1800", value_parser = args::seconds)]
+    #[arg(long, value_name = "N", default_value = "1800", allow_negative_numbers = true, value_parser = args::seconds)]
     timeout_seconds: Duration,
     /// Events and sentinel; - is stdout; without it events are only judged
     #[arg(long, value_name = "P")]
@@ -239,7 +239,7 @@ struct Typed {
     #[arg(long, value_enum, default_value = "status")]
     decide: Decide,
     /// From the first signal to KILL, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = args::seconds_or_zero)]
+    #[arg(long, value_name = "SECONDS", default_value = "5", allow_negative_numbers = true, value_parser = args::seconds_or_zero)]
     kill_grace: Duration,
     /// Start the progress file anew when it has content
     #[arg(long)]

@@ -54,7 +54,7 @@ enum TypedJob {
     #[command(after_help = exit::help())]
     Wait {
         /// Wait no longer than this, fractions allowed [default: for ever]
-        #[arg(long, value_name = "N", value_parser = args::seconds)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::seconds)]
         timeout_seconds: Option<Duration>,
         /// Return at the first sentinel
         #[arg(long)]

@@ -59,13 +59,13 @@ struct Typed {
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// From one digest to the next
-    #[arg(long, value_name = "N", default_value = "300", value_parser = args::seconds)]
+    #[arg(long, value_name = "N", default_value = "300", allow_negative_numbers = true, value_parser = args::seconds)]
     digest_seconds: Duration,
     /// How long after its budget an agent settles as failed without a sentinel
-    #[arg(long, value_name = "N", default_value = "120", value_parser = args::seconds_or_zero)]
+    #[arg(long, value_name = "N", default_value = "120", allow_negative_numbers = true, value_parser = args::seconds_or_zero)]
     no_sentinel_grace_seconds: Duration,
     /// How often a file is looked at where the kernel gives no notice of changes
-    #[arg(long, value_name = "N", default_value = "1", value_parser = args::seconds)]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = args::seconds)]
     poll_seconds: Duration,
     /// A file that breaks the rules takes only its own agent out of the wave
     #[arg(long)]

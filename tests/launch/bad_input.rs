@@ -71,6 +71,13 @@ fn wrong_usage_is_64() {
 }
 
 #[test]
+fn a_negative_time_is_no_unknown_option() {
+    let scratch = Scratch::git();
+    let ran = bare(&scratch, &Script::good()).args(["--timeout-seconds", "-1"]).run();
+    ran.exits(64).stderr_has("above zero");
+}
+
+#[test]
 fn an_empty_prompt_is_64() {
     for prompt in [&b""[..], b"\n", b" \t\r\n\n"] {
         refused(&Scratch::git(), 64, |launcher| {
