@@ -214,6 +214,29 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn a_line_is_read_alike_whatever_came_before_it(
+        lines in vec((line(), vec(damage(), 0..3)), 2..6),
+        size in size(),
+    ) {
+        let lines: Vec<Vec<u8>> = lines
+            .into_iter()
+            .map(|((_, line), damages)| {
+                let mut line = line.into_bytes();
+                damages.iter().for_each(|damage| damage.to(&mut line));
+                line
+            })
+            .collect();
+        let alone: Vec<Answer> = lines.iter().map(|line| scanned(&mut Scanner::new(WANTS), [&line[..]])).collect();
+        let stream = lines.join(&b'\n');
+        prop_assert_eq!(&taken(&mut Scanner::new(WANTS), [&stream[..]]), &alone, "{}", stream.escape_ascii());
+        prop_assert_eq!(&taken(&mut Scanner::new(WANTS), stream.chunks(size)), &alone, "{}", stream.escape_ascii());
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(40_000))]
 
     #[test]

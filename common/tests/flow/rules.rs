@@ -84,6 +84,25 @@ fn nothing_is_kept_from_the_line_before() {
 }
 
 #[test]
+fn a_text_that_was_no_utf8_is_forgotten_with_its_line() {
+    let mut scanner = Scanner::new(KEPT);
+    for (value, expected) in [
+        ("null", Value::Null),
+        ("true", Value::Bool(true)),
+        ("7", Value::Number(Some("7"))),
+        ("\"x\"", Value::Text { text: "x", whole: true }),
+        ("{}", Value::Object),
+        ("[\"x\"]", Value::Array),
+    ] {
+        scanner.push(b"{\"type\":\"cut \xe2\x82");
+        assert!(matches!(scanner.finish(), Scan::Malformed));
+        scanner.push(format!("{{\"type\":{value}}}").as_bytes());
+        let Scan::Object(found) = scanner.finish() else { panic!("{value}") };
+        assert_eq!(found.get(TYPE), Some(expected));
+    }
+}
+
+#[test]
 fn keys_compare_decoded() {
     kept(br#"{"\u0074ype":"x","it\u0065m":{"\u0069d":"i"}}"#, |found| {
         assert_eq!(found.get(TYPE), text("x"));

@@ -118,12 +118,19 @@ impl Finds {
         if self.present >> slot & 1 == 0 {
             return None;
         }
-        let (text, whole) = self.finds[usize::from(slot)].text.get();
-        Some(match self.finds[usize::from(slot)].kind {
+        let find = &self.finds[usize::from(slot)];
+        // The text is asked for only where there is one: what is left of an earlier line need not be UTF-8.
+        Some(match find.kind {
             Kind::Null => Value::Null,
             Kind::Bool(yes) => Value::Bool(yes),
-            Kind::Number => Value::Number(whole.then_some(text)),
-            Kind::Text => Value::Text { text, whole },
+            Kind::Number => {
+                let (digits, whole) = find.text.get();
+                Value::Number(whole.then_some(digits))
+            }
+            Kind::Text => {
+                let (text, whole) = find.text.get();
+                Value::Text { text, whole }
+            }
             Kind::Object => Value::Object,
             Kind::Array => Value::Array,
         })
