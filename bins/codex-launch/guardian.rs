@@ -84,7 +84,11 @@ struct Progress {
 /// The progress file, if there is one that the run has begun to write, mended.
 fn progress(watched: &mut Watched, outputs: &Outputs) -> Option<Progress> {
     if let Some(open) = watched.said.output.take() {
-        let (output, last) = Output::take_over(open).ok()?;
+        let by_name = matches!(
+            &outputs.progress,
+            Some(args::Progress::File(path)) if place::descriptor(path).is_none()
+        );
+        let (output, last) = Output::take_over(open, by_name).ok()?;
         return Some(Progress { output, last });
     }
     match &outputs.progress {

@@ -51,6 +51,18 @@ fn kill_now(pid: Pid) {
 }
 
 #[test]
+fn a_progress_file_that_is_gone_by_then_has_its_sentinel_told() {
+    let scratch = Scratch::git();
+    let running = watched(&scratch, &busy(&scratch)).start();
+    is_under_way(&scratch);
+    fs::remove_file(scratch.path("p")).expect("to remove it");
+    kill_now(running.runner());
+    let ran = running.end();
+    ran.exits(125).stderr_has(r#"{"type":"handoff.failed","reason":"error","rc":125,"#);
+    assert!(!scratch.has("p"));
+}
+
+#[test]
 fn the_guardian_finishes_when_the_runner_is_killed() {
     let scratch = Scratch::git();
     let running = watched(&scratch, &busy(&scratch)).start();

@@ -40,6 +40,18 @@ fn l24_noise_is_shown_with_a_failure_and_counted() {
 }
 
 #[test]
+fn a_line_that_was_cut_does_no_harm_to_the_next() {
+    let message = |text: &[u8]| {
+        [br#"{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"#, text].concat()
+    };
+    let null = String::from_utf8(message(b"null}}")).expect("UTF-8");
+    let script = Script::new().lines([T, S]).line(message(b"\"cut \xe2\x82")).line(&null).lines([M, C]);
+    let (ran, progress) = run(&script);
+    ran.exits(0);
+    progress.completed().events_are([T, S, &null, M, C]);
+}
+
+#[test]
 fn not_objects_are_noise() {
     for line in
         ["[]", "null", "42", "\"x\"", "{", "{\"a\":1}}", "{\"a\":\"\u{b}\"}", "{'a':1}", "{\"a\":1,}", "NaN"]

@@ -82,12 +82,13 @@ impl Output {
 
     /// Takes over what a process that is dead was writing, and gives the last whole line of a regular file, without
     /// its LF. Such a file is cut back to that line; to anything else, and to what cannot be read, the next line is a
-    /// line of its own.
+    /// line of its own. `by_name` is whether that process opened it by a name.
     ///
     /// # Errors
     /// When the kernel does not tell what it is.
-    pub fn take_over(open: OwnedFd) -> io::Result<(Output, Option<Vec<u8>>)> {
+    pub fn take_over(open: OwnedFd, by_name: bool) -> io::Result<(Output, Option<Vec<u8>>)> {
         let mut output = Output::of(open)?;
+        output.named = by_name && output.regular;
         let last = if output.regular { output.mend().ok() } else { None };
         output.torn = last.is_none();
         Ok((output, last))
