@@ -106,6 +106,16 @@ fn the_schema_is_one_that_structured_outputs_take() {
 }
 
 #[test]
+fn its_help_is_its_own() {
+    let scratch = Scratch::new();
+    let ran = program(Path::new(SCRIPT)).arg("--help").dir(scratch.dir()).run();
+    ran.exits(0);
+    let text = ran.stdout_text();
+    assert!(text.starts_with("run-codex-handoff.sh OPTIONS < PROMPT: "), "{text}");
+    assert!(text.ends_with("The exit status is codex-launch's.\n"), "{text}");
+}
+
+#[test]
 fn without_a_launcher_it_says_what_to_do() {
     let scratch = Scratch::git();
     for tool in ["bash", "env", "dirname", "readlink"] {
