@@ -106,12 +106,15 @@ fn is_empty(path: &Path) -> bool {
 }
 
 impl Progress {
-    /// The status that the run had, if it was over: its sentinel says so. To a pipe a sentinel that was begun counts as
-    /// written; it takes one write, and two of them would be worse than none.
+    /// The status that the run had, if it was over: its sentinel says so or, to a pipe, its runner. There a sentinel that
+    /// was begun counts as written; it takes one write, and two of them would be worse than none.
     fn sealed(&self, watched: &Watched) -> Option<Status> {
         match &self.last {
             Some(line) => status_of(line, watched.signal),
-            None => (watched.said.stage >= Stage::Sealing).then_some(Status::LAUNCHER),
+            None => {
+                let said = watched.said.status.map(Status::of_program);
+                said.or((watched.said.stage >= Stage::Sealing).then_some(Status::LAUNCHER))
+            }
         }
     }
 

@@ -179,9 +179,9 @@ impl End {
             Ending::Completed => unread(status, &Ending::unread(status), started),
             failed => unread(status, failed, started),
         })?;
-        guardian.stage(Stage::Sealed);
         lost.note("progress file", error);
         let ending = ending.unless_lost(&lost);
+        guardian.sealed(ending.status().code());
         let elapsed = started.elapsed();
         let details = Details {
             verdict: &stream.verdict,
@@ -255,7 +255,7 @@ fn not_started(stream: &mut Stream, error: &io::Error, guardian: &Teller) -> Out
     let ending = Ending::not_started(&why(error));
     guardian.stage(Stage::Sealing);
     let error = Seal::of(&ending, Duration::ZERO, None).put_on(stream);
-    guardian.stage(Stage::Sealed);
+    guardian.sealed(ending.status().code());
     let mut lost = Lost::new();
     lost.note("progress file", error);
     let elapsed = Duration::ZERO;

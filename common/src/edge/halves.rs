@@ -164,10 +164,15 @@ impl Teller {
         self.send(Stage::Started, pid, None);
     }
 
-    fn send(&self, stage: Stage, pid: i32, output: Option<BorrowedFd<'_>>) {
+    /// The last line is written, and the exit status that goes with it is `status`.
+    pub fn sealed(&self, status: u8) {
+        self.send(Stage::Sealed, status.into(), None);
+    }
+
+    fn send(&self, stage: Stage, number: i32, output: Option<BorrowedFd<'_>>) {
         let mut word = [0; WORD];
         word[0] = stage as u8;
-        word[1..5].copy_from_slice(&pid.to_le_bytes());
+        word[1..5].copy_from_slice(&number.to_le_bytes());
         word[5..].copy_from_slice(&monotonic().as_micros().to_le_bytes()[..8]);
         let _ = descriptor::send(&self.0, &word, output);
     }
@@ -178,7 +183,7 @@ fn monotonic() -> Duration {
     ClockId::CLOCK_MONOTONIC.now().map_or(Duration::ZERO, Duration::from)
 }
 
-/// A word of the runner: the stage, the program's number, and when it was said, in microseconds.
+/// A word of the runner: the stage, the program's number or the exit status, and when it was said, in microseconds.
 const WORD: usize = 1 + 4 + 8;
 
 /// The half that the caller knows, before it watches.
@@ -211,6 +216,8 @@ pub struct Said {
     pub output: Option<OwnedFd>,
     /// Its program, and when that was started.
     program: Option<(i32, Duration)>,
+    /// The exit status that goes with its last line, once that is written.
+    pub status: Option<i32>,
 }
 
 impl Guardian {
@@ -242,7 +249,7 @@ impl Guardian {
 impl Said {
     /// What there is to hear.
     fn by(socket: &UnixStream) -> Said {
-        let mut said = Said { stage: Stage::Preparing, output: None, program: None };
+        let mut said = Said { stage: Stage::Preparing, output: None, program: None, status: None };
         while said.hear(socket) {}
         said
     }
@@ -259,6 +266,7 @@ impl Said {
                 let at = Duration::from_micros(u64::from_le_bytes(micros));
                 self.program = Some((i32::from_le_bytes([a, b, c, d]), at));
             }
+            Stage::Sealed => self.status = Some(i32::from_le_bytes([a, b, c, d])),
             _ => {}
         }
         self.stage = stage;
@@ -307,9 +315,10 @@ mod tests {
         teller.opened(Some(&Output::of(writer).unwrap()));
         let before = monotonic();
         teller.started(4711);
+        teller.sealed(70);
         drop(teller);
         let said = Said::by(&other);
-        assert_eq!(said.stage, Stage::Started);
+        assert_eq!((said.stage, said.status), (Stage::Sealed, Some(70)));
         let (program, at) = said.program.unwrap();
         assert_eq!(program, 4711);
         assert!(at + Duration::from_micros(1) > before && at <= monotonic());
