@@ -51,8 +51,8 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// That the descriptors which outputs name are open for writing. To be asked first of all: a launcher opens some of its own, and
-/// nobody means those.
+/// That the descriptors which outputs name are open for writing. To be asked first of all: a launcher opens some of its
+/// own, and nobody means those.
 pub fn descriptors_can_be_written(outputs: &Outputs) -> Result<(), Refusal> {
     for (option, path, _) in self::outputs(outputs) {
         place::descriptor_can_be_written(path).map_err(|error| refuse_path(option, path, &error))?;

@@ -156,8 +156,8 @@ impl Scanner {
     /// Takes the next piece off `bytes`, those of a stream of lines, and says which that was; `None` when there is no
     /// more. After the end of a line comes `finish`.
     ///
-    /// It is what [`pieces`] and `push` do, in one step: who has read a line is at its LF, and
-    /// need not look for that before.
+    /// It is what [`pieces`] and `push` do, in one step: who has read a line is at its LF, and need not look for that
+    /// before.
     pub fn take<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
         if bytes.is_empty() {
             return None;
