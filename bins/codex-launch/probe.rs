@@ -109,10 +109,17 @@ fn not_signed_in(answer: &Answer) -> Refusal {
     )
 }
 
+/// What every run needs. Nothing is asked for their sake: only a Codex of the distant past lacks one.
+fn common_options(config: &Config) -> impl Iterator<Item = &'static str> {
+    let sandbox = matches!(config.rights, Rights::Sandbox(_)).then_some("--sandbox");
+    ["--json"].into_iter().chain(sandbox)
+}
+
 fn heed_options(answer: &Answer, config: &mut Config) -> Result<Vec<String>, Refusal> {
     let listed = listed_options(&answer.text);
     let mut said = Vec::new();
-    for option in wanted_options(config).into_iter().filter(|option| !listed.contains(option)) {
+    let wanted = common_options(config).chain(wanted_options(config));
+    for option in wanted.filter(|option| !listed.contains(option)).collect::<Vec<_>>() {
         if !config.may_leave_out.contains(&option) {
             return Err(refuse(Status::UNAVAILABLE, option, "this codex does not know it; a newer one may"));
         }
