@@ -7,6 +7,7 @@ limit=$1 progress=$2 result=$3 prompt=$4
 tmp=$(mktemp -d) || exit 125
 child='' group='' tee=''
 
+# shellcheck disable=SC2317 # A trap calls it.
 finish() {
     status=$?
     trap '' INT TERM HUP
