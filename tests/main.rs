@@ -14,5 +14,6 @@ mod sentinel;
 mod soak;
 mod streams;
 mod tee;
+mod terminal;
 mod usage;
 mod wave;

@@ -21,6 +21,7 @@ use common::edge::output::Output;
 use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
 use common::face::exit::Status;
 use common::face::say::why;
+use common::face::terminal::Target;
 use common::flow::record;
 use crossbeam_channel::unbounded;
 use std::io;
@@ -72,7 +73,8 @@ pub fn dry_run(mut config: Config) -> Result<Status, Refusal> {
     let mut argv = vec![config.codex.to_string_lossy().into_owned()];
     argv.extend(command::arguments(&config, &known).iter().map(|arg| arg.to_string_lossy().into_owned()));
     let record = record::dry_run(&argv, &directory.to_string_lossy(), &probe::variables_to_remove(&config));
-    let written = Output::stdout().and_then(|mut stdout| stdout.bytes(record.as_bytes()));
+    let shown = Target::stdout().records(&record);
+    let written = Output::stdout().and_then(|mut stdout| stdout.bytes(shown.as_bytes()));
     written.map_err(|error| refuse(Status::IO, "stdout", why(&error)))?;
     Ok(Status::DONE)
 }

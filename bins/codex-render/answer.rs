@@ -5,12 +5,12 @@ use crate::args::Config;
 use crate::read::{self, Listener};
 use common::edge::output::Output;
 use common::face::exit::Status;
-use common::face::{safe, say};
+use common::face::say;
+use common::face::terminal::Target;
 use common::flow::event::{Event, MESSAGE_CAP};
 use common::flow::sentinel::Reading;
 use common::flow::stream::Line;
 use common::flow::verdict::{Message, Verdict};
-use std::io::{self, IsTerminal};
 
 /// Prints the last message, and gives the verdict as the status.
 pub fn run(config: &Config) -> Result<Status, Status> {
@@ -43,7 +43,7 @@ impl Listener for Judge {
 
 /// To a file or a pipe goes the exact text, to a terminal what does it no harm; both end in LF.
 fn print(text: &str) -> Result<(), Status> {
-    let text = if io::stdout().is_terminal() { safe::block(text) } else { text.into() };
+    let text = Target::stdout().text(text);
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let written = Output::stdout().and_then(|mut stdout| stdout.bytes(format!("{text}{end}").as_bytes()));
     written.map_err(|error| say::lost_stdout(NAME, &error))

@@ -4,10 +4,11 @@ use crate::NAME;
 use anstyle::{AnsiColor, Effects, Style};
 use common::edge::output::Output;
 use common::face::exit::Status;
+use common::face::terminal::Target;
 use common::face::{safe, say};
 use common::flow::event::Text;
 use std::borrow::Cow;
-use std::io::{self, IsTerminal};
+use std::io;
 
 /// How much waits for more before it is written.
 const ENOUGH: usize = 64 * 1024;
@@ -60,7 +61,7 @@ impl Page {
     pub fn new() -> io::Result<Page> {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-        let colours = io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb;
+        let colours = Target::stdout() == Target::Terminal && !is_set("NO_COLOR") && !is_dumb;
         Ok(Page { stdout: Output::stdout()?, colours, text: String::new(), failed: None })
     }
 

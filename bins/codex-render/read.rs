@@ -5,9 +5,9 @@ use crate::args::{Config, Source};
 use common::edge::follow::{Change, Pace, Set, Told};
 use common::edge::input::Input;
 use common::face::exit::Status;
+use common::face::lossy_utf8::LossyUtf8;
 use common::face::say;
 use common::flow::event::{self, Event};
-use common::flow::mend::Mender;
 use common::flow::sentinel::Reading;
 use common::flow::stream::{Line, Stream};
 use std::io;
@@ -140,27 +140,27 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
 
 /// A stream whose bytes that are not UTF-8 are replaced.
 struct Mended {
-    mender: Mender,
+    decoder: LossyUtf8,
     stream: Stream,
 }
 
 impl Mended {
     fn new() -> Mended {
-        Mended { mender: Mender::new(), stream: Stream::new(event::scanner()) }
+        Mended { decoder: LossyUtf8::new(), stream: Stream::new(event::scanner()) }
     }
 
     fn push<L: Listener>(&mut self, chunk: &[u8], ear: &mut Ear<'_, L>) {
-        self.mender.push(chunk, |text| self.stream.push(text.as_bytes(), |line| ear.line(line)));
+        self.stream.push(self.decoder.push(chunk).as_bytes(), |line| ear.line(line));
     }
 
     /// Forgets the line that has not come to its end.
     fn back(&mut self) {
-        self.mender = Mender::new();
+        self.decoder = LossyUtf8::new();
         self.stream.back();
     }
 
     fn end<L: Listener>(mut self, ear: &mut Ear<'_, L>) {
-        self.mender.end(|text| self.stream.push(text.as_bytes(), |line| ear.line(line)));
+        self.stream.push(self.decoder.end().as_bytes(), |line| ear.line(line));
         self.stream.finish(|line| ear.line(line));
     }
 }

@@ -7,6 +7,7 @@ use common::edge::output::Output;
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
 use common::face::say::{self, why};
+use common::face::terminal::{JsonLines, Target};
 use common::flow::cause::Cause;
 use common::flow::record;
 use common::flow::sentinel::{Reason, Sentinel, Standing};
@@ -94,6 +95,8 @@ fn error(status: Status, cause: Option<Cause>, elapsed_seconds: u64) -> Sentinel
 /// A stream that passes.
 struct Stream {
     stdout: Output,
+    /// The stream as stdout gets it.
+    shown: JsonLines,
     reading: Reading,
     /// Whether what was passed on last does not end a line.
     is_in_line: bool,
@@ -101,12 +104,13 @@ struct Stream {
 
 impl Stream {
     fn new(stdout: Output) -> Stream {
-        Stream { stdout, reading: Reading::new(), is_in_line: false }
+        let shown = JsonLines::new(Target::of(&stdout));
+        Stream { stdout, shown, reading: Reading::new(), is_in_line: false }
     }
 
     /// Passes bytes on, which are read afterwards.
     fn pass(&mut self, bytes: &[u8]) -> Result<(), Status> {
-        self.stdout.lines(bytes).map_err(|error| print::failed(&error))?;
+        self.stdout.lines(&self.shown.push(bytes)).map_err(|error| print::failed(&error))?;
         self.is_in_line = bytes.last().map_or(self.is_in_line, |&last| last != b'\n');
         Ok(())
     }

@@ -7,6 +7,7 @@ use common::edge::output::Output;
 use common::edge::pump::CHUNK;
 use common::face::exit::Status;
 use common::face::say::{self, why};
+use common::face::terminal::{JsonLines, Target};
 use common::flow::event;
 use common::flow::line::Piece;
 use common::flow::scan::Scanner;
@@ -177,9 +178,14 @@ struct Found {
 impl Found {
     /// Prints it as it was read, behind `name`: from the `chunk`, or from the file where it began before that.
     fn print(&self, stdout: &mut Output, name: &str, chunk: &[u8], path: &Path) -> Result<(), Status> {
+        // A sentinel is valid UTF-8, so nothing is left at its end.
+        let mut shown = JsonLines::new(Target::of(&*stdout));
         let in_chunk = |at: u64| at.checked_sub(self.chunk).and_then(|at| usize::try_from(at).ok());
         let written = match (in_chunk(self.line.start), in_chunk(self.line.end)) {
-            (Some(start), Some(end)) => stdout.lines(&[name.as_bytes(), &chunk[start..end], b"\n"].concat()),
+            (Some(start), Some(end)) => {
+                let line = shown.push(&chunk[start..end]);
+                stdout.lines(&[name.as_bytes(), &line, b"\n"].concat())
+            }
             _ => {
                 let mut file = File::open(path).and_then(|mut file| {
                     file.seek(SeekFrom::Start(self.line.start))?;
@@ -192,7 +198,7 @@ impl Found {
                     loop {
                         match file.read(&mut piece)? {
                             0 => return write(b"\n"),
-                            count => write(&piece[..count])?,
+                            count => write(&shown.push(&piece[..count]))?,
                         }
                     }
                 })

@@ -2,19 +2,20 @@
 
 use crate::NAME;
 use crate::args::Config;
-use common::edge::fanout::{Failure, Fanout, OnError};
+use common::edge::fanout::{Failure, Fanout, OnError, Policy};
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::say::{self, why};
+use common::face::terminal::{JsonLines, Target};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// All outputs that have not failed.
 #[derive(Debug)]
 pub struct Outputs {
-    stdout: Fanout,
-    files: Fanout,
-    reject: Fanout,
+    stdout: Group,
+    files: Group,
+    reject: Group,
     /// How the filter ends, as far as its outputs are concerned.
     status: Status,
     /// Whether a failure ends the filter.
@@ -26,7 +27,7 @@ pub struct Outputs {
 impl Outputs {
     /// Opens them. What cannot be opened is said, and the others go on, unless a failure is to end the filter.
     pub fn open(config: &Config) -> Outputs {
-        let none = || Fanout::new(config.policy);
+        let none = || Group::new(config.policy);
         let (stdout, files, reject) = (none(), none(), none());
         let mut outputs =
             Outputs { stdout, files, reject, status: Status::DONE, is_over: false, gave_up: false };
@@ -39,9 +40,10 @@ impl Outputs {
             outputs.take(config, &name, opened, |outputs, name, file| outputs.reject.add(name, file));
         }
         outputs.take(config, "standard output", Output::stdout(), |outputs, name, stdout| {
-            match config.detach_stdout {
-                true => outputs.stdout.add_detached(name, stdout),
-                false => outputs.stdout.add(name, stdout),
+            if config.detach_stdout {
+                outputs.stdout.add_detached(name, stdout);
+            } else {
+                outputs.stdout.add(name, stdout);
             }
         });
         outputs
@@ -117,7 +119,10 @@ impl Outputs {
     /// Waits until everything is written, and gives the status.
     pub fn finish(mut self) -> Status {
         if !self.is_over {
-            let failures = self.stdout.finish();
+            let failures = [&mut self.files, &mut self.reject, &mut self.stdout]
+                .into_iter()
+                .flat_map(Group::finish)
+                .collect();
             self.tell(failures);
         }
         self.status
@@ -136,5 +141,63 @@ impl Outputs {
             self.fail(Status::IO);
             self.is_over |= failure.on_error == OnError::End;
         }
+    }
+}
+
+/// Outputs that get the same lines: terminals in a form that cannot drive them, all others byte for byte.
+#[derive(Debug)]
+struct Group {
+    exact: Fanout,
+    terminals: Fanout,
+    /// The lines as terminals get them.
+    shown: JsonLines,
+}
+
+impl Group {
+    fn new(policy: Policy) -> Group {
+        let none = || Fanout::new(policy);
+        Group { exact: none(), terminals: none(), shown: JsonLines::new(Target::Terminal) }
+    }
+
+    fn add(&mut self, name: String, output: Output) {
+        self.of(&output).add(name, output);
+    }
+
+    fn add_detached(&mut self, name: String, output: Output) {
+        self.of(&output).add_detached(name, output);
+    }
+
+    fn of(&mut self, output: &Output) -> &mut Fanout {
+        match Target::of(output) {
+            Target::Terminal => &mut self.terminals,
+            Target::Other => &mut self.exact,
+        }
+    }
+
+    fn write(&mut self, lines: &[u8]) -> Vec<Failure> {
+        let mut failures = self.exact.write(lines);
+        if !self.terminals.is_empty() {
+            failures.extend(self.terminals.write(&self.shown.push(lines)));
+        }
+        failures
+    }
+
+    fn finish(&mut self) -> Vec<Failure> {
+        let mut failures = self.exact.finish();
+        let rest = self.shown.end();
+        if !rest.is_empty() {
+            failures.extend(self.terminals.write(rest));
+        }
+        failures.extend(self.terminals.finish());
+        failures
+    }
+
+    fn is_empty(&self) -> bool {
+        self.exact.is_empty() && self.terminals.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.exact.clear();
+        self.terminals.clear();
     }
 }

@@ -6,6 +6,7 @@ use crate::table::Table;
 use crate::{NAME, words};
 use common::edge::output::Output;
 use common::face::say;
+use common::face::terminal::Target;
 use common::flow::record::usage;
 use common::flow::usage::{Basis, Ledger};
 use std::io;
@@ -14,6 +15,7 @@ use std::io;
 #[derive(Debug)]
 pub struct Printer {
     stdout: Output,
+    target: Target,
     basis: Basis,
     form: Form,
     table: Table,
@@ -23,7 +25,9 @@ pub struct Printer {
 impl Printer {
     /// A printer that has printed nothing.
     pub fn new(form: Form, basis: Basis) -> io::Result<Printer> {
-        Ok(Printer { stdout: Output::stdout()?, basis, form, table: Table::new(basis), files: 0 })
+        let stdout = Output::stdout()?;
+        let target = Target::of(&stdout);
+        Ok(Printer { stdout, target, basis, form, table: Table::new(basis), files: 0 })
     }
 
     /// Takes a file.
@@ -36,7 +40,7 @@ impl Printer {
             Form::Records => {
                 let thread = entry.said.thread.as_deref();
                 let record = usage::run(entry.file, thread, self.basis, entry.run);
-                self.stdout.bytes(record.as_bytes())
+                self.stdout.bytes(self.target.records(&record).as_bytes())
             }
             Form::Field(name) => {
                 let value = entry.run.and_then(|run| run.usage.as_ref()?.get(name));
@@ -55,13 +59,14 @@ impl Printer {
         let text = match &self.form {
             Form::Records => {
                 let threads: String = ledger.threads().map(|(id, sum)| usage::thread(id, sum)).collect();
-                threads + &usage::total(self.files, ledger.threads().count(), &ledger.total())
+                let all = threads + &usage::total(self.files, ledger.threads().count(), &ledger.total());
+                self.target.records(&all).into_owned()
             }
             Form::Field(name) => {
                 words::of_field(name, ledger).iter().for_each(|words| say::line(NAME, words));
                 String::new()
             }
-            Form::Table => self.table.text(ledger),
+            Form::Table => self.target.text(&self.table.text(ledger)).into_owned(),
         };
         self.stdout.bytes(text.as_bytes())
     }

@@ -1,6 +1,7 @@
 //! Records on their way to stdout.
 
 use common::edge::output::Output;
+use common::face::terminal::Target;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -17,6 +18,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub struct Outbox {
     stdout: Output,
+    target: Target,
     /// What there is to write.
     pub records: String,
     /// When the last records were written.
@@ -36,7 +38,12 @@ impl Outbox {
     /// # Errors
     /// When its descriptor cannot be duplicated.
     pub fn stdout() -> io::Result<Outbox> {
-        Ok(Outbox { stdout: Output::stdout()?, records: String::new(), written: Duration::ZERO, lost: None })
+        Ok(Outbox::to(Output::stdout()?))
+    }
+
+    fn to(stdout: Output) -> Outbox {
+        let target = Target::of(&stdout);
+        Outbox { stdout, target, records: String::new(), written: Duration::ZERO, lost: None }
     }
 
     /// Writes the records, unless so few come so soon, `now`, after others that more may be written with them.
@@ -52,7 +59,7 @@ impl Outbox {
             return;
         }
         if self.lost.is_none() {
-            self.lost = self.stdout.lines(self.records.as_bytes()).err();
+            self.lost = self.stdout.lines(self.target.records(&self.records).as_bytes()).err();
         }
         self.records.clear();
         self.written = now;
@@ -78,7 +85,7 @@ mod tests {
     fn a_record_goes_out_at_once_and_those_of_the_same_moment_together() {
         let (mut reader, writer) = io::pipe().unwrap();
         let stdout = Output::of(writer).unwrap();
-        let mut out = Outbox { stdout, records: String::new(), written: Duration::ZERO, lost: None };
+        let mut out = Outbox::to(stdout);
         let at = |millis| Duration::from_millis(millis);
         let adds = |out: &mut Outbox, record: &str, now| {
             out.records.push_str(record);
@@ -103,7 +110,8 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         let stdout = Output::of(writer).unwrap();
-        let mut out = Outbox { stdout, records: "a\n".to_owned(), written: Duration::ZERO, lost: None };
+        let mut out = Outbox::to(stdout);
+        out.records.push_str("a\n");
         assert!(out.reader_left());
         out.flush(Duration::ZERO);
         assert_eq!(out.lost().map(io::Error::kind), Some(io::ErrorKind::BrokenPipe));

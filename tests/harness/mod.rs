@@ -11,5 +11,6 @@ pub(crate) mod running;
 pub(crate) mod scratch;
 pub(crate) mod script;
 pub(crate) mod sweep;
+pub(crate) mod terminal;
 pub(crate) mod transcript;
 pub(crate) mod wait;

@@ -1,11 +1,8 @@
 //! What a terminal gets, and what others do.
 
-use std::io::Read;
-
-use nix::pty::openpty;
-
 use crate::harness::filter::{Filter, filter};
 use crate::harness::script::{C, F, M, S, T, lines};
+use crate::harness::terminal;
 
 const ITEMS: [&str; 3] = [
     r#"{"type":"item.completed","item":{"type":"reasoning","text":"hm"}}"#,
@@ -15,19 +12,7 @@ const ITEMS: [&str; 3] = [
 
 /// What a terminal gets from a filter.
 fn on_a_terminal(filter: Filter) -> String {
-    let pty = openpty(None, None).expect("a terminal");
-    let reader = std::thread::spawn(move || {
-        let (mut master, mut text, mut chunk) = (std::fs::File::from(pty.master), Vec::new(), [0; 4096]);
-        // A terminal whose other end is closed is an error to read (EIO).
-        while let Ok(length) = master.read(&mut chunk)
-            && length > 0
-        {
-            text.extend_from_slice(&chunk[..length]);
-        }
-        String::from_utf8(text).expect("text").replace("\r\n", "\n")
-    });
-    filter.stdout_to(pty.slave).run();
-    reader.join().expect("the reader")
+    terminal::on_a_terminal(filter).1
 }
 
 fn render() -> Filter {
@@ -51,12 +36,4 @@ fn no_color_and_a_dumb_terminal_are_respected() {
     assert_eq!(on_a_terminal(render().env("NO_COLOR", "1")), PLAIN);
     assert_eq!(on_a_terminal(render().env("TERM", "dumb")), PLAIN);
     render().run().exits(0).stdout_is(PLAIN);
-}
-
-#[test]
-fn an_answer_is_exact_for_a_pipe_and_harmless_for_a_terminal() {
-    let stream = r#"{"type":"item.completed","item":{"type":"agent_message","text":"a\u001b[2Jb\r\n\tc\n"}}"#;
-    let answer = || filter("codex-render").arg("--answer").stdin(format!("{stream}\n"));
-    answer().run().exits(0).stdout_is("a\u{1b}[2Jb\r\n\tc\n");
-    assert_eq!(on_a_terminal(answer()).replace('\t', "        "), "a\\u{1b}[2Jb\\r\n        c\n");
 }

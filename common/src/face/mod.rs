@@ -1,6 +1,8 @@
-//! What touches the person: messages, help, exit statuses.
+//! What touches the person: messages, help, exit statuses, text on a terminal.
 
 pub mod args;
 pub mod exit;
+pub mod lossy_utf8;
 pub mod safe;
 pub mod say;
+pub mod terminal;

@@ -4,6 +4,7 @@
 //! or reorder their line. Characters that drive a terminal are shown as escapes, all others as they are.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 /// `text` on one line: every control character escaped, LF and TAB too.
 pub fn line(text: &str) -> Cow<'_, str> {
@@ -15,6 +16,23 @@ pub fn block(text: &str) -> Cow<'_, str> {
     escape(text, |c| c != '\n' && c != '\t' && drives(c))
 }
 
+/// Lines of JSON, which mean the same: what is dangerous is written as `\u` escapes, as JSON allows in any string. LF
+/// and TAB stay. CR, which JSON allows between values alone, becomes a space.
+pub fn json(lines: &str) -> Cow<'_, str> {
+    escape_with(
+        lines,
+        |c| c != '\n' && c != '\t' && drives(c),
+        |c, out| {
+            if c == '\r' {
+                out.push(' ');
+            } else {
+                // None of them is beyond U+FFFF. A String takes all that is written to it.
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+        },
+    )
+}
+
 /// Whether `c` drives a terminal: C0, DEL, C1, and the bidirectional controls of Unicode (UAX 9, table 2: the
 /// marks, embeddings, overrides and isolates).
 fn drives(c: char) -> bool {
@@ -23,13 +41,17 @@ fn drives(c: char) -> bool {
 }
 
 fn escape(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
+    escape_with(text, bad, |c, out| out.extend(c.escape_default()))
+}
+
+fn escape_with(text: &str, bad: impl Fn(char) -> bool, escaped: impl Fn(char, &mut String)) -> Cow<'_, str> {
     if !text.contains(&bad) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if bad(c) {
-            out.extend(c.escape_default());
+            escaped(c, &mut out);
         } else {
             out.push(c);
         }
@@ -46,6 +68,16 @@ mod tests {
         assert_eq!(line("a\x1b]52;c;eA==\x07b"), "a\\u{1b}]52;c;eA==\\u{7}b");
         assert_eq!(line("x\r\n\ty\u{9b}2J\u{202e}z\u{7f}"), "x\\r\\n\\ty\\u{9b}2J\\u{202e}z\\u{7f}");
         assert_eq!(block("x\r\n\ty\u{2067}"), "x\\r\n\ty\\u{2067}");
+    }
+
+    #[test]
+    fn records_are_shown_as_the_same_json() {
+        let value = "\u{7f}\u{9b}2J\u{202e}\u{200f}\u{e9}\u{1f680}";
+        let record = format!("{{\"a\":\t\"{value}\"}}\r\n");
+        let shown = json(&record);
+        assert_eq!(shown, "{\"a\":\t\"\\u007f\\u009b2J\\u202e\\u200f\u{e9}\u{1f680}\"} \n");
+        let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(read["a"], value);
     }
 
     #[test]

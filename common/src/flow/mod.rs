@@ -1,7 +1,6 @@
 //! What is computed from a stream: no I/O, no clock, no threads.
 
 pub mod line;
-pub mod mend;
 pub mod scan;
 pub mod stream;
 
