@@ -5,7 +5,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::oracle::{Answer, Tree, WANTS, expected, judged, scanned, taken};
+use crate::cases;
+use crate::oracle::{Answer, Tree, WANTS, expected, judged, judged_first, scanned, taken};
 
 /// A value, and one way to write it.
 type Written = (Tree, String);
@@ -126,6 +127,8 @@ enum Damage {
     Remove(Index),
     Repeat(Index, Index),
     End(Index),
+    /// A BOM in front.
+    Bom,
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
@@ -140,6 +143,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         any::<Index>().prop_map(Damage::Remove),
         (any::<Index>(), any::<Index>()).prop_map(|(from, to)| Damage::Repeat(from, to)),
         any::<Index>().prop_map(Damage::End),
+        Just(Damage::Bom),
     ]
 }
 
@@ -147,6 +151,7 @@ impl Damage {
     fn to(&self, line: &mut Vec<u8>) {
         let place = |at: &Index| at.index(line.len().max(1));
         match self {
+            Damage::Bom => drop(line.splice(0..0, "\u{feff}".bytes())),
             _ if line.is_empty() => {}
             Damage::Set(at, byte) => {
                 let at = place(at);
@@ -171,25 +176,39 @@ fn size() -> impl Strategy<Value = usize> {
     prop_oneof![1..20_usize, 20..300_usize]
 }
 
-/// The line whole, in two parts and in parts of one size: one answer.
-fn one_answer(line: &[u8], cut: Index, size: usize) -> Answer {
-    let mut scanner = Scanner::new(WANTS);
-    let (left, right) = line.split_at(cut.index(line.len() + 1));
-    let whole = scanned(&mut scanner, [line]);
-    assert_eq!(scanned(&mut scanner, [left, right]), whole, "cut at {}", left.len());
-    assert_eq!(scanned(&mut scanner, line.chunks(size)), whole, "parts of {size}");
+/// The answers about the line as the first one and as a later one: those about it whole, in two parts and in parts of
+/// one size are the same.
+fn answers(line: &[u8], at: usize, size: usize) -> [Answer; 2] {
+    let (left, right) = line.split_at(at);
+    let twice = |parts: Vec<&[u8]>| {
+        let mut scanner = Scanner::new(WANTS);
+        [scanned(&mut scanner, parts.clone()), scanned(&mut scanner, parts)]
+    };
+    let whole = twice(vec![line]);
+    assert_eq!(twice(vec![left, right]), whole, "cut at {}", left.len());
+    assert_eq!(twice(line.chunks(size).collect()), whole, "parts of {size}");
     let stream = [line, line, b""].join(&b'\n');
-    assert_eq!(taken(&mut scanner, [&stream[..]]), [&whole, &whole, &Answer::Blank].map(Answer::clone));
-    assert_eq!(
-        taken(&mut scanner, stream.chunks(size))[..2],
-        [&whole, &whole].map(Answer::clone),
-        "chunks of {size}"
-    );
+    let three = [&whole[0], &whole[1], &Answer::Blank].map(Answer::clone);
+    assert_eq!(taken(&mut Scanner::new(WANTS), [&stream[..]]), three);
+    assert_eq!(taken(&mut Scanner::new(WANTS), stream.chunks(size)), three, "chunks of {size}");
     whole
 }
 
+/// What serde_json says of both.
+fn wanted(line: &[u8]) -> [Answer; 2] {
+    [judged_first(line), judged(line)]
+}
+
+#[test]
+fn a_bom_alone_is_a_blank_first_line_and_a_malformed_later_one() {
+    for line in ["\u{feff}", "\u{feff} \r"] {
+        assert_eq!(wanted(line.as_bytes()), [Answer::Blank, Answer::Malformed]);
+        assert_eq!(answers(line.as_bytes(), 1, 1), wanted(line.as_bytes()));
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(80_000))]
+    #![proptest_config(cases(80_000))]
 
     #[test]
     fn a_valid_line_gives_what_was_written((tree, line) in line(), cut: Index, size in size()) {
@@ -197,7 +216,7 @@ proptest! {
             Tree::Object(_) => Answer::Object(expected(&tree)),
             _ => Answer::NotObject,
         };
-        prop_assert_eq!(one_answer(line.as_bytes(), cut, size), wanted);
+        prop_assert_eq!(answers(line.as_bytes(), cut.index(line.len() + 1), size), [wanted.clone(), wanted]);
     }
 
     #[test]
@@ -209,12 +228,12 @@ proptest! {
     ) {
         let mut line = line.into_bytes();
         damages.iter().for_each(|damage| damage.to(&mut line));
-        prop_assert_eq!(one_answer(&line, cut, size), judged(&line), "{}", line.escape_ascii());
+        prop_assert_eq!(answers(&line, cut.index(line.len() + 1), size), wanted(&line), "{}", line.escape_ascii());
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(cases(20_000))]
 
     #[test]
     fn a_line_is_read_alike_whatever_came_before_it(
@@ -229,7 +248,15 @@ proptest! {
                 line
             })
             .collect();
-        let alone: Vec<Answer> = lines.iter().map(|line| scanned(&mut Scanner::new(WANTS), [&line[..]])).collect();
+        let alone = |(at, line): (usize, &Vec<u8>)| {
+            let mut scanner = Scanner::new(WANTS);
+            if at > 0 {
+                // Behind any other line.
+                scanned(&mut scanner, []);
+            }
+            scanned(&mut scanner, [&line[..]])
+        };
+        let alone: Vec<Answer> = lines.iter().enumerate().map(alone).collect();
         let stream = lines.join(&b'\n');
         prop_assert_eq!(&taken(&mut Scanner::new(WANTS), [&stream[..]]), &alone, "{}", stream.escape_ascii());
         prop_assert_eq!(&taken(&mut Scanner::new(WANTS), stream.chunks(size)), &alone, "{}", stream.escape_ascii());
@@ -237,7 +264,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40_000))]
+    #![proptest_config(cases(40_000))]
 
     #[test]
     fn junk_is_judged_as_serde_json_judges_it(
@@ -245,6 +272,6 @@ proptest! {
         cut: Index,
         size in 1..20_usize,
     ) {
-        prop_assert_eq!(one_answer(&line, cut, size), judged(&line), "{}", line.escape_ascii());
+        prop_assert_eq!(answers(&line, cut.index(line.len() + 1), size), wanted(&line), "{}", line.escape_ascii());
     }
 }

@@ -3,6 +3,8 @@
 use common::flow::line::{Piece, pieces};
 use proptest::prelude::*;
 
+use crate::cases;
+
 /// The lines of `bytes` read in chunks of `size`, and what stands after the last LF.
 fn framed(bytes: &[u8], size: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
     let (mut lines, mut open) = (Vec::new(), Vec::new());
@@ -53,7 +55,7 @@ fn an_empty_chunk_has_no_pieces() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(5_000))]
+    #![proptest_config(cases(5_000))]
 
     #[test]
     fn chunks_of_any_size_give_the_same_lines(

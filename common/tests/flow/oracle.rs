@@ -117,7 +117,12 @@ impl From<Value<'_>> for Got {
     }
 }
 
-/// What serde_json says of the line.
+/// What serde_json says of the line as the first one of a stream, where a BOM may stand before it.
+pub(crate) fn judged_first(line: &[u8]) -> Answer {
+    judged(line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line))
+}
+
+/// What serde_json says of the line as a later one.
 pub(crate) fn judged(line: &[u8]) -> Answer {
     if line.iter().all(|byte| b" \t\r".contains(byte)) {
         return Answer::Blank;
