@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use serde_json::json;
 
-use crate::harness::filter::{Filter, filter};
+use crate::harness::filter::{Filter, filter, program};
 use crate::harness::progress::Progress;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
@@ -115,6 +115,27 @@ fn a_filter_sees_little_of_the_surroundings() {
     let known =
         ["CODEX_FILTERS_TEST_ID", "FAKE_CODEX_SCRIPT", "HOME", "LANG", "LLVM_PROFILE_FILE", "PATH", "TMPDIR"];
     assert!(names.iter().all(|name| known.contains(&name.as_str())), "{names:?}");
+}
+
+#[test]
+fn a_filter_starts_with_no_signal_ignored() {
+    let scratch = Scratch::new();
+    fake(&scratch, &Script::new().portrait(&scratch.path("portrait"))).run().exits(0);
+    let ignored: Vec<i32> =
+        serde_json::from_value(scratch.json("portrait")["ignored"].clone()).expect("numbers");
+    // PIPE it ignores itself, as every program in Rust; from 32 on they are the C library's.
+    let ignored: Vec<i32> = ignored.into_iter().filter(|signal| *signal < 32).collect();
+    assert_eq!(ignored, [Signal::SIGPIPE as i32]);
+}
+
+#[test]
+fn a_filter_starts_so_when_the_tests_have_signals_ignored() {
+    let ignoring = ["sh", "-c", r#"trap '' HUP INT QUIT TERM USR1 USR2 ALRM XFSZ; exec "$0" "$@""#];
+    let tests = std::env::current_exe().expect("the test runner");
+    let test = ["--exact", "harness_itself::a_filter_starts_with_no_signal_ignored"];
+    let ran = program(&tests).args(test).under(&ignoring).run();
+    ran.exits(0);
+    assert!(ran.stdout_text().contains("1 passed"), "{ran}");
 }
 
 #[test]

@@ -1,15 +1,17 @@
-/* bomb KIND COUNT GENERATIONS CGROUP END
+/* bomb KIND COUNT GENERATIONS CGROUP LIMIT END
  *
  * So many processes, each in a session of its own, that never stay the same. KIND `relay`: each starts its successor
- * and ends. KIND `bomb`: each starts others without end, as many as the cgroup has room for. GENERATIONS is a file that
- * counts how many were started. CGROUP is the cgroup.procs to enter first, if it is not empty. The first process ends
- * after COUNT of them when END is `well`, and else stays. All end by themselves after a minute. */
+ * and ends. KIND `bomb`: each starts others without end, as many as there is room for. GENERATIONS is a file that
+ * counts how many were started. CGROUP is the cgroup.procs to enter first, if it is not empty. LIMIT is how many
+ * processes the user may have when one of these starts another, if it is not 0. The first process ends after COUNT of
+ * them when END is `well`, and else stays. All end by themselves after a minute. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,10 +26,8 @@ static int is_over(void) {
     return now.tv_sec - start.tv_sec > SECONDS;
 }
 
-static void live(int is_bomb, int is_limited) {
+static void live(int is_bomb) {
     while (!is_over()) {
-        /* Without a limit the dead must not take all process numbers of the machine. */
-        if (!is_limited) usleep(200);
         pid_t child = fork();
         if (child == 0) {
             setsid();
@@ -40,7 +40,7 @@ static void live(int is_bomb, int is_limited) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 6) return 64;
+    if (argc != 7) return 64;
     int is_bomb = !strcmp(argv[1], "bomb");
     int file = open(argv[3], O_RDWR | O_CREAT, 0600);
     if (file < 0 || ftruncate(file, sizeof *generations)) return 66;
@@ -50,6 +50,8 @@ int main(int argc, char **argv) {
         int cgroup = open(argv[4], O_WRONLY);
         if (cgroup < 0 || write(cgroup, "0", 1) != 1) return 66;
     }
+    rlim_t limit = strtoul(argv[5], 0, 10);
+    if (limit && setrlimit(RLIMIT_NPROC, &(struct rlimit){limit, limit})) return 66;
     clock_gettime(CLOCK_MONOTONIC, &start);
     unsigned long count = strtoul(argv[2], 0, 10);
     for (unsigned long n = 0; n < count; n++) {
@@ -57,10 +59,10 @@ int main(int argc, char **argv) {
         if (child < 0) break; /* The others have taken all the room there is. */
         if (child == 0) {
             setsid();
-            live(is_bomb, *argv[4]);
+            live(is_bomb);
         }
     }
-    while (atomic_load(generations) < count || strcmp(argv[5], "well"))
+    while (atomic_load(generations) < count || strcmp(argv[6], "well"))
         if (usleep(1000) || is_over()) return 70;
     return 0;
 }

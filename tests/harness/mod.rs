@@ -1,6 +1,7 @@
 //! The words that tests speak.
 
 pub(crate) mod codex;
+pub(crate) mod dispositions;
 pub(crate) mod filter;
 pub(crate) mod mounts;
 pub(crate) mod pipes;

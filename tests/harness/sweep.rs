@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::dispositions::default_in_children;
 use super::wait::{SOON, wait_until};
 
 /// The mark of one filter and of all that it started.
@@ -23,8 +24,9 @@ impl TestId {
     /// The variable.
     pub(crate) const VARIABLE: &str = "CODEX_FILTERS_TEST_ID";
 
-    /// A mark that nobody has.
+    /// A mark that nobody has. Whoever gets it starts with no signal ignored.
     pub(crate) fn new() -> TestId {
+        default_in_children();
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         TestId { value: format!("{}-{next}", std::process::id()) }
