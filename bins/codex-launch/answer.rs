@@ -2,9 +2,10 @@
 
 use common::edge::output::Output;
 use common::edge::replace;
+use common::face::terminal::Target;
 use common::flow::event;
 use common::flow::scan::Scan;
-use common::flow::verdict::Verdict;
+use common::flow::verdict::{Message, Verdict};
 use nix::fcntl::OFlag;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -26,12 +27,15 @@ pub enum Answer {
     /// Longer than what is kept: a file over 64 MiB, or a message that stands in the stream alone and is over
     /// [`event::MESSAGE_CAP`].
     TooLong,
+    /// A file that ends in the middle of a message that is over [`event::MESSAGE_CAP`].
+    Torn,
 }
 
 impl Answer {
-    /// The answer in the file that Codex wrote its last message to in this very run or, when that is missing or
-    /// empty, the last message of the stream. A killed Codex leaves no file; failed ones leave none (0.156.1) or an
-    /// empty one (0.98.0, 0.171.0).
+    /// The answer in the file that Codex wrote its last message to in this very run or, when that is missing, empty or
+    /// only the beginning of it, the last message of the stream. A killed Codex leaves no file; failed ones leave none
+    /// (0.156.1) or an empty one (0.98.0, 0.171.0); one without room for it leaves a part, and its status is 0 all the
+    /// same (0.156.1, 0.171.0).
     pub fn of(last_message: &Path, verdict: &Verdict, must_be_json: bool) -> Answer {
         let file = match read(last_message) {
             Ok(file) => file,
@@ -39,6 +43,8 @@ impl Answer {
             Err(_) => Vec::new(),
         };
         let text = match verdict.message() {
+            Some(message) if is_torn(&file, message) && !message.whole => return Answer::Torn,
+            Some(message) if is_torn(&file, message) => message.text.clone().into_bytes(),
             _ if !file.trim_ascii().is_empty() => file,
             Some(message) if !message.whole => return Answer::TooLong,
             Some(message) => message.text.clone().into_bytes(),
@@ -52,6 +58,14 @@ impl Answer {
         }
         Answer::Text(text)
     }
+}
+
+/// Whether `file` has something, and less than all of `message`. Codex writes a message as it is, without an LF of its
+/// own, so a part of it is its beginning to the byte.
+fn is_torn(file: &[u8], message: &Message) -> bool {
+    let text = message.text.as_bytes();
+    let is_less = file.len() < text.len() || !message.whole && file.len() == text.len();
+    !file.trim_ascii().is_empty() && is_less && text.starts_with(file)
 }
 
 /// Reads the file that Codex writes. A command of the model can know its path and put anything there, so it is opened
@@ -101,7 +115,8 @@ pub fn deliver(text: &[u8], destination: &Destination) -> io::Result<()> {
     match destination {
         Destination::File(path, beside) => replace::file(path, text, beside),
         Destination::Stdout => {
-            let mut whole = text.to_vec();
+            // A terminal gets what does it no harm, a file or a pipe the exact text.
+            let mut whole = Target::stdout().bytes(text).into_owned();
             if !whole.ends_with(b"\n") {
                 whole.push(b'\n');
             }
@@ -114,6 +129,19 @@ pub fn deliver(text: &[u8], destination: &Destination) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_torn_that_has_the_beginning_of_the_message_alone() {
+        let torn = |file: &str, text: &str, whole| {
+            is_torn(file.as_bytes(), &Message { text: text.to_owned(), whole })
+        };
+        assert!(torn("the first half", "the first half, and the second half", true));
+        assert!(torn("x", "xy", false) && torn("xy", "xy", false));
+        for (file, text) in [("xy", "xy"), ("", "xy"), (" ", " xy"), ("other", "xy"), ("xy\n", "xy")] {
+            assert!(!torn(file, text, true), "{file:?} {text:?}");
+        }
+        assert!(!torn("xyz", "xy", false));
+    }
 
     #[test]
     fn one_json_value_is_json() {

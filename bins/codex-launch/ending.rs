@@ -196,6 +196,11 @@ fn by_answer(facts: &Facts<'_>, cause: Option<Cause>) -> Ending {
         Answer::Text(_) => return Ending::Completed,
         Answer::Nothing => "codex left no answer".to_owned(),
         Answer::NotJson => "the answer is not one JSON value, as --output-schema asks for".to_owned(),
+        Answer::Torn => {
+            return Ending::unwritten(&format!(
+                "the answer file is not whole, and its message is over {MESSAGE_CAP} bytes"
+            ));
+        }
         Answer::TooLong => {
             format!(
                 "the answer is too long: a file over 64 MiB, or a message over {MESSAGE_CAP} bytes and no file"

@@ -6,6 +6,7 @@ use crate::lost::Lost;
 use common::face::say;
 use common::flow::cause::Cause;
 use common::flow::verdict::Verdict;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// How much of a message is shown.
@@ -70,16 +71,23 @@ fn tell_failure(ending: &Ending, details: &Details<'_>) {
     failure(ending);
     let last = details.verdict.failure().or(details.verdict.message().map(|message| message.text.as_str()));
     if let Some(last) = last {
-        say::block(&format!("{NAME}: codex said last: {}", beginning(last)));
+        quote("codex said last: ", &beginning(last));
     }
     if !details.stderr.trim().is_empty() {
-        say::block(&format!("{NAME}: the end of codex's stderr:\n{}", details.stderr));
+        quote("the end of codex's stderr:\n| ", details.stderr);
     }
 }
 
-fn beginning(text: &str) -> String {
+/// Tells what Codex said behind the words that say so. Each further line has a mark that no line of the launcher has: a
+/// message can hold anything that a launcher would say.
+fn quote(words: &str, text: &str) {
+    let text = text.strip_suffix('\n').unwrap_or(text).replace('\n', "\n| ");
+    say::block(&format!("{NAME}: {words}{text}"));
+}
+
+fn beginning(text: &str) -> Cow<'_, str> {
     if text.len() <= SHOWN {
-        return text.to_owned();
+        return text.into();
     }
-    format!("{}…", &text[..text.floor_char_boundary(SHOWN)])
+    format!("{}…", &text[..text.floor_char_boundary(SHOWN)]).into()
 }

@@ -73,23 +73,33 @@ impl Stream {
         }
     }
 
-    /// Takes a chunk. Events that stand side by side in it are passed on in one write.
+    /// Takes a chunk. Events that stand side by side in it are passed on in one write, and so is noise.
     pub fn push(&mut self, chunk: &[u8]) {
-        // The bytes of `chunk` from `start` to `at` are events that have not been passed on.
-        let (mut start, mut at) = (0, 0);
+        // The bytes of `chunk` from `start` to `at` are whole lines of one kind that have not been passed on.
+        let (mut start, mut at, mut are_events) = (0, 0, true);
         let mut rest = chunk;
         while let Some(piece) = self.scanner.take(&mut rest) {
             let (Piece::Part(bytes) | Piece::End(bytes)) = piece;
             let ends = matches!(piece, Piece::End(_));
             let is_event = ends && self.judge();
-            if !(is_event && matches!(self.line, Line::Here)) {
-                self.pass(&chunk[start..at]);
-                start = at + bytes.len();
-                if ends { self.end_line(bytes, is_event) } else { self.hold(bytes) }
+            let is_whole = ends && matches!(self.line, Line::Here);
+            if !is_whole || is_event != are_events {
+                self.pass(&chunk[start..at], are_events);
+                (start, are_events) = (at, is_event);
             }
             at += bytes.len();
+            if is_whole {
+                if !is_event {
+                    let more = blank_lines_behind(bytes, &mut rest);
+                    at += more;
+                    self.noise += 1 + more as u64;
+                }
+                continue;
+            }
+            start = at;
+            if ends { self.end_line(bytes, is_event) } else { self.hold(bytes) }
         }
-        self.pass(&chunk[start..at]);
+        self.pass(&chunk[start..at], are_events);
     }
 
     /// Takes the end of the stream. An unfinished last line that is a whole object gets its LF; any other is noise.
@@ -131,10 +141,12 @@ impl Stream {
         is_event
     }
 
-    /// Passes on events.
-    fn pass(&mut self, lines: &[u8]) {
-        if !lines.is_empty() {
-            self.write(|progress| progress.lines(lines));
+    /// Passes on whole lines, which are events or noise.
+    fn pass(&mut self, lines: &[u8], are_events: bool) {
+        match are_events {
+            _ if lines.is_empty() => {}
+            true => self.write(|progress| progress.lines(lines)),
+            false => self.wiring.aside.noise(lines),
         }
     }
 
@@ -215,4 +227,15 @@ impl Stream {
             Line::Noise | Line::Here | Line::Lost(_) => self.wiring.aside.noise(rest),
         }
     }
+}
+
+/// Takes the empty lines that `rest` begins with off it where `line` is one; how many. Each is judged like the one
+/// before it, so a flood of them is not judged line by line.
+fn blank_lines_behind(line: &[u8], rest: &mut &[u8]) -> usize {
+    if line != b"\n" {
+        return 0;
+    }
+    let count = rest.iter().take_while(|&&byte| byte == b'\n').count();
+    *rest = &rest[count..];
+    count
 }

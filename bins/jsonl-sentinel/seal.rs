@@ -172,6 +172,9 @@ mod tests {
         assert_eq!(sealed(&[S, M, C], false), completed);
         assert_eq!(sealed(&[S, E, M, C], false), completed);
         assert_eq!(sealed(&[C, S, M, C], false), completed);
+        // A usage of all zeros is none: the server has sent none.
+        let zeros = r#"{"type":"turn.completed","usage":{"input_tokens":0,"output_tokens":0}}"#;
+        assert_eq!(sealed(&[S, M, zeros], false), "{\"type\":\"handoff.completed\",\"elapsed_seconds\":3}\n");
         assert_eq!(sealed(&[S, F], false), failed(1, "auth"));
         assert_eq!(sealed(&[S, M, C, S, F], false), failed(1, "auth"));
         assert_eq!(sealed(&[S, C], false), failed(70, "no-result"));

@@ -1,13 +1,17 @@
 //! The answer: where it comes from, where it goes, and when there is none.
 
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
+use nix::pty::openpty;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use super::{bare, launch, progress, seconds};
+use super::{bare, launch, over, progress, seconds};
+use crate::harness::mounts::own_mounts;
 use crate::harness::scratch::Scratch;
-use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::script::{C, M, S, Script, T, lines};
 use crate::harness::wait::{SOON, wait_until};
 
 #[test]
@@ -33,6 +37,67 @@ fn without_that_file_it_is_the_last_message() {
 }
 
 #[test]
+fn a_part_of_the_last_message_is_not_the_answer() {
+    let whole = "the first half, and the second half";
+    for part in ["the first half", "t", "the first half, and the second hal"] {
+        let scratch = Scratch::git();
+        let script = Script::new().lines([T, S, M]).message(whole).line(C).answer(part);
+        launch(&scratch, &script).run().exits(0).stdout_is("");
+        assert_eq!(scratch.text("r"), whole);
+    }
+    // What is no beginning of it is what Codex wrote.
+    let scratch = Scratch::git();
+    launch(&scratch, &Script::new().lines([T, S]).message(whole).line(C).answer("half")).run().exits(0);
+    assert_eq!(scratch.text("r"), "half");
+}
+
+#[test]
+fn a_part_of_a_message_that_memory_does_not_hold_is_a_failure() {
+    let text = "0123456789".repeat(150_000);
+    for (length, status) in [(1 << 20, 74), (10, 74), (text.len(), 0)] {
+        let scratch = Scratch::git();
+        let script = Script::new().lines([T, S]).message(&text).line(C).answer(&text[..length]);
+        let ran = launch(&scratch, &script).run();
+        ran.exits(status);
+        if status == 0 {
+            assert!(scratch.text("r") == text);
+        } else {
+            progress(&scratch).failed(74, "io");
+            ran.stderr_has("the answer file is not whole");
+            assert!(!scratch.has("r"));
+        }
+    }
+}
+
+/// A folder of 16 KiB for temporary files, and a Codex that writes into it what fits.
+#[test]
+fn an_answer_that_the_temporary_folder_has_no_room_for_is_whole() {
+    let Some(own_mounts) = own_mounts() else {
+        eprintln!("skipped: no mounts may be made here");
+        return;
+    };
+    let scratch = Scratch::git();
+    let text = "0123456789".repeat(4_000);
+    let write = "for word; do last=$before; before=$word; [ \"$last\" != -o ] || file=$word; done";
+    scratch.write(
+        "codex",
+        format!("#!/bin/sh\n{write}\ncat > /dev/null\ncat stream\ncat answer > \"$file\"\nexit 0\n"),
+    );
+    scratch.write("answer", &text);
+    let message = M.replace(r#""ok""#, &json!(text).to_string());
+    scratch.write("stream", lines([T, S, &message, C]));
+    let temporary = Scratch::new();
+    let mount =
+        format!("mount -t tmpfs -o size=16k none {} && exec \"$0\" \"$@\"", temporary.dir().display());
+    let words = [own_mounts, &["sh", "-c", &mount]].concat();
+    std::fs::set_permissions(scratch.path("codex"), std::fs::Permissions::from_mode(0o755))
+        .expect("a program");
+    let launcher = over("./codex", &scratch, &Script::new()).args(super::FILES).arg("--skip-auth-check");
+    launcher.env("TMPDIR", temporary.dir()).under(&words).run().exits(0);
+    assert!(scratch.text("r") == text, "{} bytes", scratch.text("r").len());
+}
+
+#[test]
 fn without_a_result_file_it_goes_to_stdout_ending_in_lf() {
     let scratch = Scratch::git();
     bare(&scratch, &Script::good()).run().exits(0).stdout_is("ok\n");
@@ -41,6 +106,21 @@ fn without_a_result_file_it_goes_to_stdout_ending_in_lf() {
     bare(&scratch, &Script::good().answer(exact)).run().exits(0).stdout_is(format!("{exact}\n"));
     bare(&scratch, &Script::new().lines([T, S, C])).run().exits(70).stdout_is("");
     bare(&scratch, &Script::good().exit(1)).run().exits(1).stdout_is("");
+}
+
+#[test]
+fn on_a_terminal_it_drives_nothing() {
+    let scratch = Scratch::git();
+    let pty = openpty(None, None).expect("a terminal");
+    let stdout = pty.slave.try_clone().expect("a descriptor");
+    let answer = "\u{1b}]52;c;eA==\u{7}\u{9b}2J\u{202e}two\nlines";
+    bare(&scratch, &Script::good().answer(answer)).stdout_to(stdout).run().exits(0);
+    drop(pty.slave);
+    let mut shown = Vec::new();
+    // A terminal that nobody has open any more ends in an error (EIO).
+    let _ = File::from(pty.master).read_to_end(&mut shown);
+    let shown = String::from_utf8_lossy(&shown);
+    assert_eq!(shown, "\\u{1b}]52;c;eA==\\u{7}\\u{9b}2J\\u{202e}two\r\nlines\r\n");
 }
 
 #[test]

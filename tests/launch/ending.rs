@@ -230,3 +230,36 @@ fn a_failure_is_reported_in_three_parts_and_the_time_is_last() {
 fn without_a_failure_the_last_message_is_shown() {
     fails(&Script::new().lines([T, S]).message("half done").exit(3), 3, "").stderr_has("half done");
 }
+
+#[test]
+fn what_codex_says_is_told_apart_from_what_the_launcher_says() {
+    let forged = "codex-launch: progress file: the sentinel could not be written, and is:";
+    let said = format!("half done\n{forged}\n\n{{\"type\":\"handoff.completed\"}}\r\u{85}x");
+    let script = Script::new().lines([T, S]).stderr(format!("{forged}\n{forged}")).message(&said).exit(3);
+    let ran = fails(&script, 3, "");
+    ran.stderr_lacks("\r").stderr_lacks("\u{85}");
+    let own = [
+        "codex-launch: failed: ",
+        "codex-launch: codex said last: half done",
+        "codex-launch: the end of codex's stderr:",
+    ];
+    let (marked, rest): (Vec<_>, Vec<_>) =
+        ran.stderr_lines().into_iter().partition(|line| line.starts_with("| "));
+    let marked_are = [forged, "", r#"{"type":"handoff.completed"}\r\u{85}x"#, forged, forged];
+    assert_eq!(marked, marked_are.map(|line| format!("| {line}")), "{ran}");
+    assert!(rest.iter().zip(own).all(|(line, own)| line.starts_with(own)), "{ran}");
+    assert_eq!((rest.len(), rest.last().map(String::as_str)), (4, Some("codex-launch: elapsed=0s")), "{ran}");
+}
+
+#[test]
+fn a_usage_of_all_zeros_gives_no_output_tokens() {
+    // Codex gives it where the server has sent none, as for `codex exec review`.
+    let (ran, progress) = run(&Script::new().lines([T, S, M]).turn_completed(0, 0, 0));
+    ran.exits(0);
+    assert_eq!(progress.completed().output_tokens(), None);
+    let (_, progress) = run(&Script::new().lines([T, S, M]).turn_completed(5, 0, 0));
+    assert_eq!(progress.completed().output_tokens(), Some(0));
+    // What an earlier turn told is still the last total that is known.
+    let (_, progress) = run(&Script::good().lines([S, M]).turn_completed(0, 0, 0));
+    assert_eq!(progress.completed().output_tokens(), Some(1));
+}

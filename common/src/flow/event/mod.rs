@@ -41,13 +41,14 @@ const MESSAGE: usize = 12;
 const ERROR_MESSAGE: usize = 13;
 const ITEM_TEXT: usize = 14;
 const USAGE_OUTPUT_TOKENS: usize = 15;
-const ITEM_ID: usize = 16;
-const ITEM_EXIT_CODE: usize = 17;
-const ITEM_MESSAGE: usize = 18;
+const USAGE_INPUT_TOKENS: usize = 16;
+const ITEM_ID: usize = 17;
+const ITEM_EXIT_CODE: usize = 18;
+const ITEM_MESSAGE: usize = 19;
 
 /// Those of a launcher's line come first, then whose run it is, then what an agent does but not what it says, so that
 /// who reads nothing else can have a scanner of their own.
-static WANTS: [Want; 19] = [
+static WANTS: [Want; 20] = [
     Want { path: &["type"], cap: 64 },
     Want { path: &["reason"], cap: 64 },
     Want { path: &["rc"], cap: 32 },
@@ -64,6 +65,7 @@ static WANTS: [Want; 19] = [
     Want { path: &["error", "message"], cap: FAILURE_CAP },
     Want { path: &["item", "text"], cap: MESSAGE_CAP },
     Want { path: &["usage", "output_tokens"], cap: 32 },
+    Want { path: &["usage", "input_tokens"], cap: 32 },
     Want { path: &["item", "id"], cap: 128 },
     Want { path: &["item", "exit_code"], cap: 32 },
     Want { path: &["item", "message"], cap: FAILURE_CAP },
@@ -76,7 +78,7 @@ pub fn scanner() -> Scanner {
 
 /// A scanner that keeps what [`Event::of_turns`] and [`Handoff::of`] read.
 pub fn turn_scanner() -> Scanner {
-    Scanner::new(&WANTS[..=USAGE_OUTPUT_TOKENS])
+    Scanner::new(&WANTS[..=USAGE_INPUT_TOKENS])
 }
 
 /// A scanner that keeps what [`Handoff::of`] reads, and no more.
@@ -101,7 +103,8 @@ pub enum Event<'a> {
     ThreadStarted(Option<&'a str>),
     /// `turn.started`
     TurnStarted,
-    /// `turn.completed` with `usage.output_tokens`, the total of the thread so far, where it is a whole number.
+    /// `turn.completed` with `usage.output_tokens`, the total of the thread so far, where it is a whole number. It is
+    /// `None` in a usage of all zeros: Codex gives that where the server has sent no usage.
     TurnCompleted(Option<u64>),
     /// `turn.failed` with `error.message`, up to [`FAILURE_CAP`].
     TurnFailed(Option<&'a str>),
@@ -156,7 +159,7 @@ impl<'a> Event<'a> {
         match found.word(TYPE).unwrap_or_default() {
             b"thread.started" => Event::ThreadStarted(text(found, THREAD_ID)),
             b"turn.started" => Event::TurnStarted,
-            b"turn.completed" => Event::TurnCompleted(whole_number(found, USAGE_OUTPUT_TOKENS)),
+            b"turn.completed" => Event::TurnCompleted(output_tokens(found)),
             b"turn.failed" => Event::TurnFailed(text(found, ERROR_MESSAGE)),
             b"error" => Event::Error(text(found, MESSAGE)),
             b"item.completed" if found.word(ITEM_TYPE) == Some(b"agent_message") => Event::of_message(found),
@@ -245,6 +248,14 @@ fn text<'a>(found: Found<'a>, want: usize) -> Option<&'a str> {
     }
 }
 
+/// `usage.output_tokens`, unless the usage is all zeros. Cached input is a part of the input, and reasoning of the
+/// output, so these two say whether it is.
+fn output_tokens(found: Found<'_>) -> Option<u64> {
+    let is_zero = |want| matches!(whole_number(found, want), None | Some(0));
+    whole_number(found, USAGE_OUTPUT_TOKENS)
+        .filter(|_| !(is_zero(USAGE_OUTPUT_TOKENS) && is_zero(USAGE_INPUT_TOKENS)))
+}
+
 fn whole_number(found: Found<'_>, want: usize) -> Option<u64> {
     match found.get(want) {
         Some(Value::Number(Some(digits))) => digits.parse().ok(),
@@ -290,6 +301,12 @@ mod tests {
         check(r#"{"type":"turn.completed","usage":null}"#, Event::TurnCompleted(None));
         check(r#"{"type":"turn.completed","usage":{"output_tokens":"7"}}"#, Event::TurnCompleted(None));
         check(r#"{"type":"turn.completed","usage":{"output_tokens":1.8e4}}"#, Event::TurnCompleted(None));
+        let zeros = r#"{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0}"#;
+        check(&format!(r#"{{"type":"turn.completed","usage":{zeros}}}"#), Event::TurnCompleted(None));
+        check(
+            r#"{"type":"turn.completed","usage":{"input_tokens":9,"output_tokens":0}}"#,
+            Event::TurnCompleted(Some(0)),
+        );
         check(r#"{"type":"turn.failed","error":null}"#, Event::TurnFailed(None));
         check(r#"{"type":"item.completed","item":null}"#, Event::Other);
         check(r#"{"type":"item.plan.delta"}"#, Event::Other);
