@@ -4,6 +4,8 @@ use crate::NAME;
 use clap::{Parser, Subcommand};
 use common::face::args;
 use common::face::exit::{self, Status};
+use common::face::say;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,17 +63,18 @@ enum TypedJob {
         any: bool,
         /// A progress file
         #[arg(value_name = "FILE", required = true)]
-        files: Vec<PathBuf>,
+        files: Vec<OsString>,
     },
     /// Check that finished files have one sentinel, as their last line, and only valid lines before it
     ///
-    /// Prints `FILE: completed`, `FILE: failed: REASON` or `FILE: line N: what is wrong`. The status is the worst of
+    /// Prints `FILE: completed`, `FILE: failed: REASON: CAUSE` (without CAUSE where there is none) or
+    /// `FILE: line N: what is wrong`. The status is the worst of
     /// 66 (cannot be read), 65 (something is wrong), 1 (failed) and 0.
     #[command(after_help = exit::help())]
     Check {
         /// A progress file
         #[arg(value_name = "FILE", required = true)]
-        files: Vec<PathBuf>,
+        files: Vec<OsString>,
     },
 }
 
@@ -81,10 +84,19 @@ pub fn parse() -> Result<Job, Status> {
     Ok(match typed.job {
         TypedJob::Seal => Job::Seal,
         TypedJob::Wait { timeout_seconds, any, files } => {
-            Job::Wait(Wait { files, time: timeout_seconds, any })
+            Job::Wait(Wait { files: paths(files)?, time: timeout_seconds, any })
         }
-        TypedJob::Check { files } => Job::Check(files),
+        TypedJob::Check { files } => Job::Check(paths(files)?),
     })
+}
+
+/// The files that are named; an empty name, as an unset variable in quotes makes it, is none.
+fn paths(files: Vec<OsString>) -> Result<Vec<PathBuf>, Status> {
+    if files.iter().any(|file| file.is_empty()) {
+        say::line(NAME, "usage: FILE is empty: give the path of a progress file");
+        return Err(Status::USAGE);
+    }
+    Ok(files.into_iter().map(PathBuf::from).collect())
 }
 
 #[cfg(test)]

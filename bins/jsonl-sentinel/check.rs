@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Finding {
     Completed,
-    /// With its reason.
+    /// With its reason, and its cause behind a colon if it has one.
     Failed(String),
     /// This is wrong with this line.
     Wrong(u64, &'static str),
@@ -80,7 +80,7 @@ fn check(mut file: impl Read) -> io::Result<Finding> {
 struct Checker {
     scanner: Scanner,
     standing: Standing,
-    /// The reason in a failed sentinel.
+    /// The reason in a failed sentinel, and its cause.
     reason: String,
     /// The number of the line that the next byte belongs to.
     line: u64,
@@ -132,8 +132,9 @@ impl Checker {
             (Scan::NotObject, _) => return Some("not a JSON object"),
             (_, None) if self.standing == Standing::Overrun => return Some("after the sentinel"),
             (_, Some(_)) if self.standing == Standing::Overrun => return Some("a second sentinel"),
-            (_, Some(Outcome::Failed { reason, .. })) => {
-                self.reason = reason.unwrap_or("unknown").to_owned();
+            (_, Some(Outcome::Failed { reason, cause, .. })) => {
+                let cause = cause.map_or(String::new(), |cause| format!(": {cause}"));
+                self.reason = format!("{}{cause}", reason.unwrap_or("unknown"));
             }
             _ => {}
         }

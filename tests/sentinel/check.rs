@@ -18,6 +18,16 @@ fn each_file_gets_a_line_and_the_worst_is_the_status() {
         ("timeout", lines([T, S, FAILED])),
         ("no-reason", lines([&reason("null")])),
         ("new-reason", lines([&reason("\"of tomorrow\"")])),
+        (
+            "cause",
+            lines([
+                r#"{"type":"handoff.failed","reason":"error","rc":1,"elapsed_seconds":3,"cause":"usage-limit","retry":"later"}"#,
+            ]),
+        ),
+        (
+            "lingered",
+            lines([r#"{"type":"handoff.completed","elapsed_seconds":3,"output_tokens":1,"lingered":true}"#]),
+        ),
         ("blank-lines", lines(["", T, " ", COMPLETED, "\r"])),
         ("unsealed", lines([T, S, M, C])),
         ("empty", String::new()),
@@ -39,6 +49,7 @@ fn each_file_gets_a_line_and_the_worst_is_the_status() {
     check(&["completed"], 0, "completed: completed\n");
     check(&["timeout", "completed"], 1, "timeout: failed: timeout\ncompleted: completed\n");
     check(&["no-reason", "new-reason"], 1, "no-reason: failed: unknown\nnew-reason: failed: of tomorrow\n");
+    check(&["cause", "lingered"], 1, "cause: failed: error: usage-limit\nlingered: completed\n");
     check(&["blank-lines"], 0, "blank-lines: completed\n");
     check(
         &["unsealed", "empty"],

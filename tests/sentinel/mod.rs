@@ -38,3 +38,21 @@ fn wrong_usage_is_one_line() {
     }
     filter("jsonl-sentinel").run().exits(64);
 }
+
+#[test]
+fn a_file_that_is_not_named_is_said() {
+    let scratch = Scratch::new();
+    for job in ["wait", "check"] {
+        for args in [&[""][..], &["f", ""], &["--", ""]] {
+            let ran = sentinel(&scratch, job).args(args).run();
+            ran.exits(64).stdout_is("");
+            let says = "jsonl-sentinel: usage: FILE is empty: give the path of a progress file";
+            assert_eq!(ran.stderr_lines(), [says], "{job} {args:?}");
+        }
+        let none = sentinel(&scratch, job).arg("--").run();
+        none.exits(64).stdout_is("").stderr_has("required arguments were not provided: <FILE>...");
+        // Behind -- a dash begins a name.
+        scratch.write("-x", COMPLETED.to_owned() + "\n");
+        sentinel(&scratch, job).args(["--", "-x"]).run().exits(0);
+    }
+}
