@@ -3,6 +3,7 @@
 use crate::harness::filter::{binary, filter};
 use crate::harness::progress::Progress;
 use crate::harness::scratch::Scratch;
+use crate::harness::script::{S, Script, T};
 use common::face::exit;
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -147,6 +148,34 @@ fn a_wave_is_watched_as_it_is_written() {
     let pair = ["{\"type\":\"watcher.sentinel\"", "{\"type\":\"watcher.settlement\""];
     assert_eq!(types, [pair[0], pair[1], pair[0], pair[1], "status 0", pair[1]]);
     assert!(stdout.ends_with("\"settledPercentage\":100,\"bar\":\"██████████\"}\n"), "{stdout}");
+}
+
+#[test]
+fn the_launches_of_a_wave_are_cancelled_as_the_jobs_of_the_shell() {
+    let scratch = Scratch::git();
+    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    for (name, program) in [("codex-launch", "codex-launch"), ("codex", "fake-codex")] {
+        symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
+    }
+    let (_, block) = section("Watching a wave").split_once("```sh\n").expect("a block");
+    let (launches, _) = block.split_once("\nwave-watch ").expect("the watcher");
+    let script = format!(
+        "{launches}\nuntil [ -s A1.progress.jsonl ] && [ -s A2.progress.jsonl ]; do sleep 0.02; done\n\
+         kill $(jobs -p)\nwait"
+    );
+    let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
+    let hangs = Script::new().lines([T, S]).hang();
+    let ran = filter("wave-watch")
+        .under(&["bash", "-euc", &script])
+        .env("PATH", &path)
+        .env("FAKE_CODEX_SCRIPT", hangs.write_to(&scratch))
+        .dir(scratch.dir())
+        .run();
+    ran.exits(0);
+    for name in ["A1", "A2"] {
+        let progress = Progress::read(scratch.path(&format!("{name}.progress.jsonl")));
+        assert!(progress.sentinel.contains("\"reason\":\"cancelled\""), "{}", progress.sentinel);
+    }
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn s10_the_text_of_a_sentinel_is_no_sentinel() {
         let scratch = Scratch::new();
         let file = scratch.write("f", lines([T, S, &line, C]));
         let wait = filter("jsonl-sentinel").args(["wait", "--timeout-seconds", "0.1"]).arg(&file).run();
-        wait.exits(124).stdout_is("").stderr_has("no sentinel yet in ");
+        wait.exits(124).stdout_is("").stderr_has("found no sentinel in ");
         filter("jsonl-tee").arg("--status").stdin_file(&file).run().exits(65);
         assert_eq!(pass(around(&line)).sentinel.lines().count(), 1);
     }

@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 /// A look at fifty files takes less than half a millisecond.
 const PACE: Pace = Pace { poll: Duration::from_millis(200), net: Duration::from_secs(1) };
 
+/// How long the first look at the files may take beyond the limit: one at files that are there takes less.
+const FIRST_LOOK: Duration = Duration::from_millis(50);
+
 /// Waits as `config` says.
 pub fn run(config: Wait) -> Status {
     let until = config.time.map(|time| Instant::now() + time);
@@ -51,12 +54,11 @@ impl<'a> Waiting<'a> {
     fn run(mut self, until: Option<Instant>) -> Status {
         let mut set = Set::new(self.config.files.iter().cloned(), PACE);
         let mut wrong = None;
+        // However short the limit is, a file that has its sentinel already is found to have it.
+        let first_look = Instant::now() + FIRST_LOOK;
+        let mut round_end = until.map(|until| until.max(first_look));
         while !self.is_over() {
-            if until.is_some_and(|until| Instant::now() >= until) {
-                self.say_missing();
-                return Status::TIMEOUT;
-            }
-            set.round(until, |file, told| {
+            set.round(round_end, |file, told| {
                 if wrong.is_some() || self.is_over() {
                     return ControlFlow::Break(());
                 }
@@ -68,6 +70,11 @@ impl<'a> Waiting<'a> {
             if let Some(status) = wrong {
                 return status;
             }
+            if !self.is_over() && until.is_some_and(|until| Instant::now() >= until) {
+                self.say_missing();
+                return Status::TIMEOUT;
+            }
+            round_end = until;
         }
         if self.failed { Status::NO } else { Status::DONE }
     }
@@ -115,7 +122,7 @@ impl<'a> Waiting<'a> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        say::line(NAME, &format!("timed out: no sentinel yet in {first}{more}"));
+        say::line(NAME, &format!("timed out: found no sentinel in {first}{more}"));
     }
 }
 

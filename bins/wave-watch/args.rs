@@ -31,6 +31,8 @@ pub struct Rules {
     pub digest: Duration,
     /// How long after its budget an agent settles without a sentinel.
     pub grace: Duration,
+    /// From when on an agent whose file has not appeared settles as one that was not started; never when not given.
+    pub start: Option<Duration>,
     /// Whether the others are watched on when a file breaks the rules.
     pub keep_going: bool,
 }
@@ -38,7 +40,7 @@ pub struct Rules {
 /// Whether there is a live table on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Ui {
-    /// When stderr is a terminal and stdout is not.
+    /// When stderr is a terminal and stdout is not; where both are, a message says how to get it.
     Auto,
     /// In any case.
     Always,
@@ -52,7 +54,7 @@ pub enum Ui {
 #[command(name = NAME, version, after_help = exit::help())]
 struct Typed {
     /// An agent: what to call it, how long it may take, its progress file, which may come later; may be repeated
-    #[arg(long, num_args = 3, value_names = ["ID", "BUDGET_SECONDS", "FILE"], allow_negative_numbers = true)]
+    #[arg(long, num_args = 3, value_names = ["ID", "BUDGET_SECONDS", "FILE"], allow_hyphen_values = true)]
     agent: Vec<OsString>,
     /// More agents, one a line: a JSON object of agentId, budgetSeconds and progressFile, or these three with tabs
     /// between; - is stdin
@@ -64,6 +66,9 @@ struct Typed {
     /// How long after its budget an agent settles as failed without a sentinel
     #[arg(long, value_name = "N", default_value = "120", allow_negative_numbers = true, value_parser = args::seconds_or_zero)]
     no_sentinel_grace_seconds: Duration,
+    /// An agent whose file has not appeared by then settles as failed, reason not-started [default: never]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::seconds)]
+    start_seconds: Option<Duration>,
     /// How often a file is looked at where the kernel gives no notice of changes
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = args::seconds)]
     poll_seconds: Duration,
@@ -92,6 +97,7 @@ pub fn parse() -> Result<Config, Status> {
         rules: Rules {
             digest: typed.digest_seconds,
             grace: typed.no_sentinel_grace_seconds,
+            start: typed.start_seconds,
             keep_going: typed.keep_going,
         },
         poll: typed.poll_seconds,

@@ -46,11 +46,10 @@ impl Outbox {
         Outbox { stdout, target, records: String::new(), written: Duration::ZERO, lost: None }
     }
 
-    /// Writes the records, unless so few come so soon, `now`, after others that more may be written with them.
-    pub fn flush_if_due(&mut self, now: Duration) {
-        if self.records.len() >= ENOUGH || now.saturating_sub(self.written) >= MOMENT {
-            self.flush(now);
-        }
+    /// Whether the records are to be written `now`: not where so few come so soon after others that more may be written
+    /// with them.
+    pub fn is_due(&self, now: Duration) -> bool {
+        self.records.len() >= ENOUGH || now.saturating_sub(self.written) >= MOMENT
     }
 
     /// Writes the records, `now`.
@@ -89,7 +88,9 @@ mod tests {
         let at = |millis| Duration::from_millis(millis);
         let adds = |out: &mut Outbox, record: &str, now| {
             out.records.push_str(record);
-            out.flush_if_due(now);
+            if out.is_due(now) {
+                out.flush(now);
+            }
             out.records.is_empty()
         };
         assert!(adds(&mut out, "a\n", at(5)));

@@ -22,6 +22,10 @@ use std::time::{Duration, Instant};
 /// usual poll of a second this is a five-hundredth of a core.
 const NET: u32 = 10;
 
+/// How long last looks, and those before a digest, may take together beyond a chunk of each file: an agent that is
+/// late settles in time, however much there is to read.
+const LOOKS: Duration = Duration::from_millis(50);
+
 /// Watches as `config` says.
 pub fn run(mut config: Config) -> Status {
     let started = Instant::now();
@@ -54,19 +58,20 @@ struct Watch {
 
 impl Watch {
     fn new(started: Instant, config: &Config, agents: &[Agent]) -> io::Result<Watch> {
-        let shows = match config.ui {
-            Ui::Auto => io::stderr().is_terminal() && !io::stdout().is_terminal(),
-            Ui::Always => true,
-            Ui::Never => false,
-        };
+        let are_terminals = (io::stderr().is_terminal(), io::stdout().is_terminal());
+        if config.ui == Ui::Auto && are_terminals == (true, true) {
+            let how = "write the records to a file (> wave.jsonl), or give --ui always";
+            say::line(NAME, &format!("no live table between records: {how}"));
+        }
+        let shows = config.ui == Ui::Always || config.ui == Ui::Auto && are_terminals == (true, false);
         Ok(Watch {
             started,
             wave: Wave::new(agents, config.rules),
             readers: agents.iter().map(|_| Reader::default()).collect(),
             spare: Spare::default(),
-            interrupt: Interrupt::new()?,
+            interrupt: Interrupt::with_int()?,
             out: Outbox::stdout()?,
-            table: shows.then(Table::new),
+            table: shows.then(|| Table::new(are_terminals.1)),
         })
     }
 
@@ -82,16 +87,34 @@ impl Watch {
         loop {
             let until = self.until();
             set.round(until, |agent, told| self.take(agent, told));
-            self.out.flush(self.started.elapsed());
+            self.flush();
             self.settle_overdue(&mut set);
+            self.settle_unstarted(&mut set);
             self.digest(&mut set);
-            self.out.flush(self.started.elapsed());
+            self.flush();
             if let Some(status) = self.status() {
                 return status;
             }
             if let Some(table) = &mut self.table {
                 table.draw_if_due(&self.wave, self.started.elapsed());
             }
+        }
+    }
+
+    /// Writes the records that there are. Where they come to the table's terminal, they stand above it.
+    fn flush(&mut self) {
+        if let Some(table) = &mut self.table
+            && !self.out.records.is_empty()
+        {
+            table.make_way();
+        }
+        self.out.flush(self.started.elapsed());
+    }
+
+    /// The same, unless so few come so soon after others that more may be written with them.
+    fn flush_if_due(&mut self, now: Duration) {
+        if self.out.is_due(now) {
+            self.flush();
         }
     }
 
@@ -128,7 +151,7 @@ impl Watch {
                 wave.observe(agent, Happening::Fault(Fault::Unreadable), now, out);
             }
         }
-        self.out.flush_if_due(now);
+        self.flush_if_due(now);
         if self.wave.is_watched(agent) && !self.is_over() {
             return ControlFlow::Continue(());
         }
@@ -138,18 +161,32 @@ impl Watch {
 
     /// Settles those whose time is up, after a last look.
     fn settle_overdue(&mut self, set: &mut Set) {
+        let until = Instant::now() + LOOKS;
         while !self.is_over()
             && let Some(agent) = self.wave.overdue(self.started.elapsed())
         {
-            set.look(agent, |agent, told| self.take(agent, told));
+            set.look(agent, until, |agent, told| self.take(agent, told));
             if self.is_over() {
                 return;
             }
             let now = self.started.elapsed();
             self.wave.expire(agent, now, &mut self.out.records);
-            set.forget(agent);
-            self.readers[agent] = Reader::default();
-            self.out.flush_if_due(now);
+            self.forget(set, agent, now);
+        }
+    }
+
+    /// Settles those whose files have not appeared, when it is time, after a last look.
+    fn settle_unstarted(&mut self, set: &mut Set) {
+        if self.is_over() || !self.wave.is_start_due(self.started.elapsed()) {
+            return;
+        }
+        self.look_at_all(set);
+        for agent in 0..self.readers.len() {
+            if !self.is_over() && self.wave.is_watched(agent) && !set.was_there(agent) {
+                let now = self.started.elapsed();
+                self.wave.never_started(agent, now, &mut self.out.records);
+                self.forget(set, agent, now);
+            }
         }
     }
 
@@ -158,13 +195,25 @@ impl Watch {
         if self.is_over() || !self.wave.is_digest_due(self.started.elapsed()) {
             return;
         }
-        for agent in 0..self.readers.len() {
-            set.look(agent, |agent, told| self.take(agent, told));
-        }
+        self.look_at_all(set);
         if !self.is_over() {
             let look = |agent| Look { file_exists: set.is_there(agent), is_taken: set.is_taken(agent) };
             self.wave.digest(self.started.elapsed(), look, &mut self.out.records);
         }
+    }
+
+    fn look_at_all(&mut self, set: &mut Set) {
+        let until = Instant::now() + LOOKS;
+        for agent in 0..self.readers.len() {
+            set.look(agent, until, |agent, told| self.take(agent, told));
+        }
+    }
+
+    /// Hears no more of `agent`, which has settled without its file.
+    fn forget(&mut self, set: &mut Set, agent: usize, now: Duration) {
+        set.forget(agent);
+        self.readers[agent] = Reader::default();
+        self.flush_if_due(now);
     }
 
     /// Whether nothing that comes now matters.
@@ -181,14 +230,14 @@ impl Watch {
             (Some(End::Fault(_)), _) => Status::DATA,
             (None, Some(signal)) => {
                 self.wave.cancel(self.started.elapsed(), &mut self.out.records);
-                self.out.flush(self.started.elapsed());
+                self.flush();
                 Status::signal(signal)
             }
             (None, None) if self.out.lost().is_none() && !self.out.reader_left() => return None,
             (None, None) => say::lost_stdout(NAME, &io::ErrorKind::BrokenPipe.into()),
         };
         if let Some(table) = &mut self.table {
-            table.draw(&self.wave, self.started.elapsed());
+            table.draw_last(&self.wave, self.started.elapsed());
         }
         Some(self.out.lost().map_or(status, |error| say::lost_stdout(NAME, error)))
     }

@@ -55,6 +55,8 @@ pub struct Wave {
     /// The agents by when they settle without a sentinel, the next one last. Some may have settled since.
     deadlines: Vec<(Duration, usize)>,
     next_digest: Duration,
+    /// When those that have not started settle; none once they have.
+    start: Option<Duration>,
     tally: Tally,
     any_failed: bool,
     /// The worst of the faults so far.
@@ -76,10 +78,12 @@ pub struct Member {
 pub enum State {
     /// It has not settled.
     Working(Work),
-    /// It has.
-    Settled {
-        /// Whether it completed.
-        completed: bool,
+    /// It completed, then.
+    Completed(Duration),
+    /// It failed.
+    Failed {
+        /// The reason, and the cause behind a colon if there is one.
+        why: Box<str>,
         /// When.
         at: Duration,
     },
@@ -113,6 +117,7 @@ impl Wave {
             agents: agents.iter().map(Member::new).collect(),
             deadlines,
             next_digest: rules.digest,
+            start: rules.start,
             tally: Tally { settled: 0, total: agents.len() },
             any_failed: false,
             fault: None,
@@ -140,10 +145,9 @@ impl Wave {
 
     fn settle(&mut self, agent: usize, sentinel: &Shown, now: Duration, out: &mut String) {
         let member = &mut self.agents[agent];
-        let completed = sentinel.is_completed();
-        member.state = State::Settled { completed, at: now };
+        member.state = State::of(sentinel, now);
         self.tally.settled += 1;
-        self.any_failed |= !completed;
+        self.any_failed |= !sentinel.is_completed();
         out.push_str(&watcher::sentinel(&Settled {
             agent: &member.id,
             elapsed: now,
@@ -165,6 +169,19 @@ impl Wave {
     pub fn expire(&mut self, agent: usize, now: Duration, out: &mut String) {
         if self.is_watched(agent) {
             self.settle(agent, &Shown::missing(), now, out);
+        }
+    }
+
+    /// Whether those that have not started are to settle. Once only: who asks looks at the files of all, and then calls
+    /// [`Wave::never_started`] for each that has none.
+    pub fn is_start_due(&mut self, now: Duration) -> bool {
+        self.start.take_if(|start| *start <= now).is_some()
+    }
+
+    /// Settles `agent` as one that was not started.
+    pub fn never_started(&mut self, agent: usize, now: Duration, out: &mut String) {
+        if self.is_watched(agent) {
+            self.settle(agent, &Shown::not_started(), now, out);
         }
     }
 
@@ -206,7 +223,8 @@ impl Wave {
     /// When time alone makes something happen next.
     pub fn next(&mut self) -> Duration {
         self.forget_old_deadlines();
-        self.deadlines.last().map_or(self.next_digest, |(due, _)| self.next_digest.min(*due))
+        let deadline = self.deadlines.last().map(|(due, _)| *due);
+        [deadline, self.start].into_iter().flatten().fold(self.next_digest, Duration::min)
     }
 
     fn forget_old_deadlines(&mut self) {
@@ -249,6 +267,18 @@ impl Wave {
     /// All agents, in the order in which they were named.
     pub fn agents(&self) -> &[Member] {
         &self.agents
+    }
+}
+
+impl State {
+    /// What `sentinel` says of an agent that settles `at` this time.
+    fn of(sentinel: &Shown, at: Duration) -> State {
+        if sentinel.is_completed() {
+            return State::Completed(at);
+        }
+        let cause = sentinel.cause().map_or(String::new(), |cause| format!(": {cause}"));
+        let why = format!("{}{cause}", sentinel.reason().unwrap_or("unknown"));
+        State::Failed { why: why.into(), at }
     }
 }
 
@@ -352,7 +382,12 @@ mod tests {
 
     /// A wave of agents A0, A1, ... with these budgets in seconds; digests every 300 s, grace 120 s.
     fn fake(budgets: &[u64], keep_going: bool) -> Fake {
-        let rules = Rules { digest: Duration::from_secs(300), grace: Duration::from_secs(120), keep_going };
+        let rules = Rules {
+            digest: Duration::from_secs(300),
+            grace: Duration::from_secs(120),
+            start: None,
+            keep_going,
+        };
         let agent = |(index, &budget): (usize, &u64)| {
             Agent::new(&format!("A{index}"), Duration::from_secs(budget), index.to_string().into()).unwrap()
         };
@@ -535,6 +570,22 @@ mod tests {
         patient.wave.observe(2, Happening::Fault(Fault::Unreadable), patient.now, &mut patient.out);
         assert_eq!(patient.told(), ["failed A2"]);
         assert_eq!(patient.wave.end(), Some(End::Fault(Fault::Unreadable)));
+    }
+
+    #[test]
+    fn those_that_have_not_started_settle_once_and_together() {
+        let mut fake = fake(&[10, 1000, 1000], false);
+        fake.wave.start = Some(Duration::from_secs(60));
+        assert_eq!(fake.wave.next(), Duration::from_secs(60));
+        assert!(!fake.wave.is_start_due(Duration::from_secs(59)));
+        assert!(fake.wave.is_start_due(Duration::from_secs(61)));
+        assert!(!fake.wave.is_start_due(Duration::from_secs(62)));
+        assert_eq!(fake.wave.next(), Duration::from_secs(130));
+        fake.wave.never_started(1, Duration::from_secs(61), &mut fake.out);
+        fake.wave.never_started(1, Duration::from_secs(61), &mut fake.out);
+        assert!(fake.out.contains("\"reason\":\"not-started\","), "{}", fake.out);
+        assert_eq!(fake.told(), ["sentinel A1", "settlement 1/3"]);
+        assert!(fake.wave.any_failed);
     }
 
     #[test]

@@ -21,6 +21,9 @@ use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, T, lines};
 use crate::harness::wait::{SOON, wait_until};
 
+/// How late a limit may end a wait, in ms, on a machine that has other tests to run.
+const LATE: u64 = 400;
+
 fn wait(scratch: &Scratch) -> Filter {
     sentinel(scratch, "wait")
 }
@@ -75,7 +78,51 @@ fn the_limit_ends_it() {
     let args = ["--timeout-seconds", "0.3", "a", "b", "c"];
     let ran = wait(&scratch).args(args).run();
     ran.exits(124).stdout_is(format!("a\t{COMPLETED}\n")).took(Duration::from_millis(300), SOON);
-    assert_eq!(ran.stderr_lines(), ["jsonl-sentinel: timed out: no sentinel yet in b and 1 more"]);
+    assert_eq!(ran.stderr_lines(), ["jsonl-sentinel: timed out: found no sentinel in b and 1 more"]);
+}
+
+#[test]
+fn a_file_that_is_finished_is_seen_within_any_limit() {
+    let scratch = Scratch::new();
+    scratch.write("f", lines([T, S, M, C, COMPLETED]));
+    for filter in [wait, polling] {
+        for limit in ["0.0001", "0.000000001"] {
+            let ran = filter(&scratch).args(["--timeout-seconds", limit, "f", "f"]).run();
+            ran.exits(0).stdout_is(format!("f\t{COMPLETED}\n").repeat(2));
+        }
+    }
+}
+
+#[test]
+fn reading_a_large_file_ends_at_the_limit() {
+    let scratch = Scratch::new();
+    let file = File::create(scratch.path("f")).expect("a file");
+    // A hole takes no room, and as long to read as anything else.
+    file.set_len(30 << 30).expect("a length");
+    append(&scratch.path("f"), &lines(["", COMPLETED]));
+    scratch.write("g", lines([COMPLETED]));
+    for filter in [wait, polling] {
+        let ran = filter(&scratch).args(["--timeout-seconds", "0.3", "f", "g"]).run();
+        ran.exits(124).stdout_is(format!("g\t{COMPLETED}\n"));
+        ran.took(Duration::from_millis(300), Duration::from_millis(300 + LATE));
+    }
+}
+
+#[test]
+fn a_file_rewritten_in_place_to_its_old_length_is_seen() {
+    let pad = |line: &str, length: usize| format!("{line}{}\n", " ".repeat(length - line.len()));
+    for filter in [wait, polling] {
+        let scratch = Scratch::new();
+        let length = COMPLETED.len();
+        append(&scratch.path("f"), &pad(T, length));
+        let running = filter(&scratch).args(["f", "seen"]).start();
+        scratch.write("seen", lines([COMPLETED]));
+        printed(&running, 1);
+        // As an editor that saves in place does it, and no length tells.
+        let mut file = File::options().write(true).open(scratch.path("f")).expect("the file");
+        file.write_all(pad(COMPLETED, length).as_bytes()).expect("writing");
+        running.end().exits(0).stdout_is(format!("seen\t{COMPLETED}\nf\t{COMPLETED}\n"));
+    }
 }
 
 #[test]

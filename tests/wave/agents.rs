@@ -31,16 +31,19 @@ fn a_manifest_can_come_on_stdin() {
 }
 
 #[test]
-fn an_id_is_any_text() {
+fn an_id_is_any_text_on_one_line() {
     let scratch = Scratch::new();
-    scratch.write("f", lines([DONE]));
-    let watcher = filter("wave-watch").dir(scratch.dir());
-    let ran = watcher.args(["--agent", "--agent \"1\"\u{1b}\u{2028}", "0.5", "f"]).run();
-    // An id that looks like an option is taken for one.
-    ran.exits(64);
-    let watcher = filter("wave-watch").dir(scratch.dir());
-    let ran = watcher.args(["--agent", "agent \"1\"\u{1b}\u{2028}", "0.5", "f"]).run();
-    let text = ran.exits(0).stdout_text();
-    assert!(text.contains("\"agentId\":\"agent \\\"1\\\"\\u001b\u{2028}\","), "{ran}");
-    assert!(text.contains("\"budgetSeconds\":0.5,"), "{ran}");
+    for (id, in_json) in [
+        ("agent \"1\"\u{2028}", "agent \\\"1\\\"\u{2028}"),
+        ("-x", "-x"),
+        ("--agent", "--agent"),
+        ("-1", "-1"),
+    ] {
+        scratch.write("f", lines([DONE]));
+        let watcher = filter("wave-watch").dir(scratch.dir());
+        let ran = watcher.args(["--agent", id, "0.5", "f", "--ui", "never"]).run();
+        let text = ran.exits(0).stdout_text();
+        assert!(text.contains(&format!("\"agentId\":\"{in_json}\",")), "{ran}");
+        assert!(text.contains("\"budgetSeconds\":0.5,"), "{ran}");
+    }
 }

@@ -18,7 +18,11 @@ fn agents_that_cannot_be() {
     let short = "3 values required for '--agent <ID> <BUDGET_SECONDS> <FILE>' but";
     let see = "(see wave-watch --help)";
     refused(&scratch, &["--agent", "A1", "1200"], &format!("{short} 2 were provided {see}"));
-    refused(&scratch, &["--agent", "A1", "--poll-seconds", "1"], &format!("{short} 1 was provided {see}"));
+    refused(
+        &scratch,
+        &["--agent", "A1", "--poll-seconds", "1"],
+        "--agent A1: budget: '--poll-seconds' is not a time in seconds above zero",
+    );
     refused(&scratch, &[], &format!("no agent: --agent or --manifest is needed {see}"));
     for budget in ["0", "-1", "x", "", "NaN", "inf", "1e999", "5s"] {
         refused(
@@ -28,6 +32,11 @@ fn agents_that_cannot_be() {
         );
     }
     refused(&scratch, &["--agent", "", "5", "f"], "--agent : the id is empty");
+    for id in ["A\n1", "A\u{1b}[2J", "\u{9b}", "\t"] {
+        let ran = filter("wave-watch").dir(scratch.dir()).args(["--agent", id, "5", "f"]).run();
+        ran.exits(64).stdout_is("").stderr_has(": the id has a control character, such as a line end");
+        assert_eq!(ran.stderr_lines().len(), 1, "{ran}");
+    }
     refused(&scratch, &["--agent", "A1", "5", ""], "--agent A1: the path of the progress file is empty");
     refused(
         &scratch,
@@ -75,6 +84,15 @@ fn manifests_that_name_no_wave() {
         ("{\"agentId\":\"A1\",\"budgetSeconds\":5}", "line 1: progressFile: missing"),
         ("A1\t-3\tf", "line 1: budget: '-3' is not a time in seconds above zero"),
         ("\t3\tf", "line 1: the id is empty"),
+        ("A\0\t3\tf", "line 1: the id has a control character, such as a line end"),
+        (
+            "{\"agentId\":\"A\\u0000\",\"budgetSeconds\":5,\"file\":\"f\"}",
+            "line 1: the id has a control character, such as a line end",
+        ),
+        (
+            "{\"agentId\":\"A\",\"budgetSeconds\":5,\"file\":\"f\\u0000\"}",
+            "line 1: the path of the progress file has a NUL",
+        ),
     ] {
         scratch.write("m", text);
         refused(&scratch, &["--manifest", "m"], &format!("m: {says}"));
@@ -89,7 +107,9 @@ fn manifests_that_name_no_wave() {
 #[test]
 fn options_that_cannot_be() {
     let scratch = Scratch::new();
-    for option in ["--digest-seconds", "--poll-seconds", "--no-sentinel-grace-seconds", "--ui"] {
+    for option in
+        ["--digest-seconds", "--poll-seconds", "--no-sentinel-grace-seconds", "--start-seconds", "--ui"]
+    {
         let ran =
             filter("wave-watch").dir(scratch.dir()).args(["--agent", "A1", "5", "f", option, "x"]).run();
         ran.exits(64).stdout_is("");

@@ -73,6 +73,14 @@ fn w2_a_file_that_shrinks_or_is_replaced_is_truncated() {
     truncates(|scratch| drop(scratch.write("A1", "")));
     truncates(|scratch| drop(scratch.write("A1", lines([T]))));
     truncates(|scratch| drop(scratch.write("A1", lines([M, M, M, DONE]))));
+    // In place, to exactly the old length.
+    truncates(|scratch| {
+        let length = lines([T, S]).len();
+        let mut file = fs::File::options().write(true).open(scratch.path("A1")).expect("the file");
+        let done = r#"{"type":"handoff.completed"}"#;
+        let text = format!("{done}{}\n", " ".repeat(length - done.len() - 1));
+        std::io::Write::write_all(&mut file, text.as_bytes()).expect("writing");
+    });
     truncates(|scratch| {
         fs::remove_file(scratch.path("A1")).expect("removing");
         scratch.write("A1", lines([T, S, M, DONE]));
@@ -111,6 +119,25 @@ fn w2_a_file_that_is_gone_is_waited_for() {
     fs::rename(scratch.path("away"), scratch.path("A1")).expect("renaming");
     let ran = running.end();
     assert_eq!(without_digests(&ran.exits(0).stdout), settled("A1", 1, DONE, 1, 1));
+}
+
+#[test]
+fn what_touches_a_file_and_changes_nothing_in_it_is_no_fault() {
+    for way in 0..2 {
+        let scratch = Scratch::new();
+        scratch.write("A1", lines([T, S]));
+        let [one, other] = both_ways(&scratch, &["A1"]);
+        let running = if way == 0 { one } else { other }.args(DIGESTS).start();
+        has_read(&running, 2);
+        let file = fs::File::options().append(true).open(scratch.path("A1")).expect("the file");
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("a time");
+        fs::hard_link(scratch.path("A1"), scratch.path("other name")).expect("a link");
+        let mut file = fs::File::options().write(true).open(scratch.path("A1")).expect("the file");
+        std::io::Write::write_all(&mut file, lines([T, S]).as_bytes()).expect("writing the same once more");
+        append(scratch.path("A1"), lines([M, DONE]));
+        let ran = running.end();
+        assert_eq!(without_digests(&ran.exits(0).stdout), settled("A1", 3, DONE, 1, 1));
+    }
 }
 
 #[test]

@@ -76,6 +76,61 @@ fn budget_and_grace_settle_without_a_sentinel_and_what_comes_later_is_ignored() 
 }
 
 #[test]
+fn agents_whose_files_do_not_appear_settle_as_not_started() {
+    let scratch = Scratch::new();
+    std::os::unix::fs::symlink("nowhere", scratch.path("link")).expect("a link");
+    let start = ["--start-seconds", "0.5", "--digest-seconds", "0.1"];
+    let running = watch(&scratch, &["never", "empty", "link", "removed", "no/folder"]).args(start).start();
+    scratch.write("removed", "");
+    told(&running, r#""progressFileExists":true"#);
+    std::fs::remove_file(scratch.path("removed")).expect("removing");
+    scratch.write("empty", "");
+    let record = told(&running, r#""agentId":"no/folder","status""#);
+    let elapsed: serde_json::Value = serde_json::from_str(&record).expect("a record");
+    assert!(elapsed["elapsedSeconds"].as_f64().is_some_and(|elapsed| elapsed >= 0.5), "{record}");
+    // What was there once has started, and what comes later is ignored.
+    append(scratch.path("never"), lines([DONE]));
+    append(scratch.path("empty"), lines([DONE]));
+    append(scratch.path("removed"), lines([DONE]));
+    let ran = running.end();
+    let all = records(&ran.exits(1).stdout);
+    let settled: Vec<&String> = all.iter().filter(|record| record.contains("watcher.sentinel")).collect();
+    let none = |agent| {
+        format!(
+            r#"{{"type":"watcher.sentinel","agentId":"{agent}","status":"failed","reason":"not-started","elapsedSeconds":T,"budgetSeconds":1200,"eventCount":0,"sentinel":{{"type":"handoff.failed","reason":"not-started"}}}}"#
+        )
+    };
+    assert_eq!(settled.len(), 5);
+    assert_eq!(settled[..3], [&none("never"), &none("link"), &none("no/folder")]);
+    assert!(settled[3..].iter().all(|record| record.contains(r#""status":"completed""#)), "{settled:#?}");
+}
+
+#[test]
+fn reading_much_holds_up_no_deadline() {
+    let scratch = Scratch::new();
+    let file = std::fs::File::create(scratch.path("large")).expect("a file");
+    // A hole takes no room, and as long to read as anything else.
+    file.set_len(30 << 30).expect("a length");
+    append(scratch.path("large"), lines(["", DONE]));
+    let watcher = filter("wave-watch").dir(scratch.dir()).args(["--agent", "large", "0.3", "large"]);
+    let watcher = watcher.args(["--agent", "small", "0.3", "small", "--no-sentinel-grace-seconds", "0"]);
+    let ran = watcher.args(["--digest-seconds", "0.1"]).run();
+    let text = ran.exits(1).stdout_text();
+    let at = |kind: &str| -> Vec<f64> {
+        let records =
+            text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a record"));
+        records
+            .filter(|record| record["type"] == kind)
+            .filter_map(|record| record["elapsedSeconds"].as_f64())
+            .collect()
+    };
+    // 0.1 s late alone; more where other tests run beside.
+    let in_time = |times: &[f64]| times.iter().all(|time| (0.3..0.7).contains(time));
+    assert!(at("watcher.sentinel").len() == 2 && in_time(&at("watcher.sentinel")), "{text}");
+    assert!(at("watcher.digest").first().is_some_and(|time| *time < 0.25), "{text}");
+}
+
+#[test]
 fn a_sentinel_that_came_while_the_watcher_slept_beyond_the_deadline_counts() {
     let scratch = Scratch::new();
     let watcher = filter("wave-watch").dir(scratch.dir()).args(["--agent", "A1", "0.2", "A1"]);
@@ -107,6 +162,33 @@ fn w5_a_killed_run_settles_by_its_budget_alone() {
         );
         assert_eq!(records(&ran.exits(1).stdout), [missing, settlement(1, 1)], "{sample}");
     }
+}
+
+#[test]
+fn a_watcher_that_a_script_put_in_the_background_can_be_interrupted() {
+    let scratch = Scratch::new();
+    scratch.write("A1", lines([DONE]));
+    // Without job control the shell has it ignore INT.
+    let script = "\"$0\" \"$@\" & wait $! ; exit $?";
+    let running = watch(&scratch, &["A1", "A2"]).under(&["sh", "-c", script]).start();
+    told(&running, "watcher.settlement");
+    let watchers = crate::harness::sweep::children(running.pid());
+    assert_eq!(watchers.len(), 1);
+    nix::sys::signal::kill(watchers[0].pid, Signal::SIGINT).expect("signalling it");
+    let ran = running.end();
+    assert!(ran.exits(130).stdout_text().contains("watcher.cancelled"), "{ran}");
+}
+
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let scratch = Scratch::new();
+    scratch.write("A1", lines([DONE]));
+    let script = "trap '' HUP; exec \"$0\" \"$@\"";
+    let running = watch(&scratch, &["A1", "A2"]).under(&["sh", "-c", script]).start();
+    told(&running, "watcher.settlement");
+    running.signal(Signal::SIGHUP);
+    append(scratch.path("A2"), lines([DONE]));
+    running.end().exits(0);
 }
 
 #[test]

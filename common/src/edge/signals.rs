@@ -144,12 +144,25 @@ impl Interrupt {
     /// # Errors
     /// When the handlers cannot be installed.
     pub fn new() -> io::Result<Interrupt> {
+        Interrupt::of(|signal| !disposition::is_ignored(signal))
+    }
+
+    /// The same, and INT is taken also where it is ignored: a shell without job control starts a background job so, and
+    /// a filter that stands at the end of no pipeline could not be interrupted there.
+    ///
+    /// # Errors
+    /// When the handlers cannot be installed.
+    pub fn with_int() -> io::Result<Interrupt> {
+        Interrupt::of(|signal| signal == SIGINT || !disposition::is_ignored(signal))
+    }
+
+    fn of(is_taken: impl Fn(i32) -> bool) -> io::Result<Interrupt> {
         take_without_effect(SIGXFSZ)?;
         let (wish, made) = io::pipe()?;
         let signal = Arc::new(AtomicUsize::new(0));
         let again = Arc::new(AtomicBool::new(false));
         for wanted in [SIGINT, SIGTERM, SIGHUP] {
-            if !disposition::is_ignored(wanted) {
+            if is_taken(wanted) {
                 // Handlers run in the order of their registration, so the first signal only sets the flag.
                 flag::register_conditional_shutdown(wanted, 128 + wanted, again.clone())?;
                 flag::register(wanted, again.clone())?;

@@ -13,11 +13,11 @@ const FILE: [&str; 4] = ["progressFile", "progress_file", "file", "path"];
 /// An agent to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// What the user calls it; never empty.
+    /// What the user calls it; never empty, and without control characters.
     pub id: String,
     /// How long it may take, counted from the watcher's start.
     pub budget: Duration,
-    /// Its progress file; never an empty path.
+    /// Its progress file; a path that can be one: not empty, without NUL.
     pub file: PathBuf,
 }
 
@@ -27,8 +27,14 @@ impl Agent {
         if id.is_empty() {
             return Err("the id is empty");
         }
+        if id.contains(char::is_control) {
+            return Err("the id has a control character, such as a line end");
+        }
         if file.as_os_str().is_empty() {
             return Err("the path of the progress file is empty");
+        }
+        if file.as_os_str().as_encoded_bytes().contains(&0) {
+            return Err("the path of the progress file has a NUL");
         }
         Ok(Agent { id: id.to_owned(), budget, file })
     }
@@ -120,6 +126,12 @@ mod tests {
             ("A1\tsoon\tx", "budget: 'soon' is no time"),
             ("\t5\tx", "the id is empty"),
             ("A1\t5\t", "the path of the progress file is empty"),
+            ("A\0\t5\tx", "the id has a control character, such as a line end"),
+            (
+                "{\"id\":\"A\\n1\",\"budget\":5,\"file\":\"x\"}",
+                "the id has a control character, such as a line end",
+            ),
+            ("{\"id\":\"A1\",\"budget\":5,\"file\":\"x\\u0000\"}", "the path of the progress file has a NUL"),
         ] {
             assert_eq!(agents(format!("\n{line}\n").as_bytes(), seconds), Err(format!("line 2: {why}")));
         }

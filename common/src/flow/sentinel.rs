@@ -118,7 +118,16 @@ impl Shown {
 
     /// The one that stands for a sentinel that did not come.
     pub fn missing() -> Shown {
-        Shown { completed: false, fields: vec![("reason", Field::Word("no-sentinel".into()))] }
+        Shown::failed("no-sentinel")
+    }
+
+    /// The one that stands for the sentinel of a run that did not begin.
+    pub fn not_started() -> Shown {
+        Shown::failed("not-started")
+    }
+
+    fn failed(reason: &str) -> Shown {
+        Shown { completed: false, fields: vec![("reason", Field::Word(reason.into()))] }
     }
 
     /// Whether the run completed.
@@ -128,8 +137,17 @@ impl Shown {
 
     /// `reason`, where it is a word.
     pub fn reason(&self) -> Option<&str> {
+        self.word("reason")
+    }
+
+    /// `cause`, where it is a word.
+    pub fn cause(&self) -> Option<&str> {
+        self.word("cause")
+    }
+
+    fn word(&self, wanted: &str) -> Option<&str> {
         self.fields.iter().find_map(|(key, value)| match value {
-            Field::Word(word) if *key == "reason" => Some(&**word),
+            Field::Word(word) if *key == wanted => Some(&**word),
             _ => None,
         })
     }
@@ -268,6 +286,7 @@ mod tests {
             ]
         );
         assert_eq!((failed.is_completed(), failed.reason()), (false, Some("error")));
+        assert_eq!(failed.cause(), Some("killed"));
         let odd = shown(r#"{"type":"handoff.completed","reason":"what I said","cause":{"a":1},"rc":[1]}"#);
         assert_eq!(odd, Some(Shown { completed: true, fields: vec![] }));
         assert_eq!(shown(r#"{"type":"handoff.started"}"#), None);

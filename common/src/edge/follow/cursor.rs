@@ -2,7 +2,8 @@
 //!
 //! A name can come to mean another file, a file can be emptied and written anew, and an inode number can be given
 //! away again. So a file is known by its numbers, by its birth where the file system keeps one, and by the last
-//! bytes that were read of it: it is read on only where these still stand before the place.
+//! bytes that were read of it: it is read on only where these still stand before the place. Whether they do is also
+//! looked at when the file has its old length and another time of change.
 
 use memchr::memrchr;
 use std::time::SystemTime;
@@ -23,6 +24,17 @@ pub(super) struct Id {
 pub(super) struct About {
     pub(super) id: Id,
     pub(super) length: u64,
+    pub(super) changed: Changed,
+}
+
+/// When a file was last changed, by its ctime: unlike its mtime, no writer can set that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Changed {
+    pub(super) seconds: i64,
+    pub(super) nanoseconds: i64,
+    /// Whether that was so long ago that a later change has another time. Time stamps are as coarse as a timer tick, or
+    /// as two seconds, so a change right after a look can leave the stamp as it was.
+    pub(super) is_past: bool,
 }
 
 /// How a file changed other than by growing.
@@ -63,12 +75,14 @@ pub(super) struct Cursor {
     read: Place,
     /// The end of the last whole line before that.
     whole: Place,
+    /// When the file had been changed, as of the last look.
+    changed: Option<Changed>,
 }
 
 impl Cursor {
     /// Nothing was had.
     pub(super) fn new() -> Cursor {
-        Cursor { id: None, read: Place::START, whole: Place::START }
+        Cursor { id: None, read: Place::START, whole: Place::START, changed: None }
     }
 
     /// Where reading stopped.
@@ -76,9 +90,11 @@ impl Cursor {
         self.read.at
     }
 
-    /// Whether there is nothing to do, as far as stat alone can tell.
+    /// Whether there is nothing to do, as far as stat alone can tell. The length alone does not: a file may be rewritten
+    /// in place to exactly its old length.
     pub(super) fn is_current(&self, now: &About) -> bool {
-        self.id == Some(now.id) && self.read.at == now.length
+        let is_unchanged = now.changed.is_past && self.changed == Some(now.changed);
+        self.id == Some(now.id) && self.read.at == now.length && is_unchanged
     }
 
     /// What to do about a file that is `now` so. `stands` says whether the bytes before a place are still there.
@@ -92,10 +108,10 @@ impl Cursor {
             Step::Anew(had(Change::Replaced))
         } else if now.length < self.whole.at {
             Step::Anew(had(Change::Truncated))
-        } else if now.length == self.read.at {
+        } else if self.is_current(now) {
             Step::Rest
-        } else if now.length > self.read.at && stands(&self.read)? {
-            Step::Read
+        } else if now.length >= self.read.at && stands(&self.read)? {
+            if now.length == self.read.at { Step::Rest } else { Step::Read }
         } else if stands(&self.whole)? {
             Step::Back
         } else {
@@ -106,6 +122,11 @@ impl Cursor {
     /// Goes to the beginning of the file `id`.
     pub(super) fn begin(&mut self, id: Id) {
         *self = Cursor { id: Some(id), ..Cursor::new() };
+    }
+
+    /// Remembers when the file had been changed.
+    pub(super) fn see(&mut self, changed: Changed) {
+        self.changed = Some(changed);
     }
 
     /// Goes back to the end of the last whole line.
@@ -157,9 +178,15 @@ mod tests {
         cursor
     }
 
-    /// What to do when the file `id` holds `bytes`.
+    const LATER: Changed = Changed { seconds: 9, nanoseconds: 0, is_past: true };
+
+    /// What to do when the file `id`, changed since the last look, holds `bytes`.
     fn step(cursor: &Cursor, id: Id, bytes: &[u8]) -> Step {
-        let now = About { id, length: bytes.len() as u64 };
+        step_at(cursor, id, LATER, bytes)
+    }
+
+    fn step_at(cursor: &Cursor, id: Id, changed: Changed, bytes: &[u8]) -> Step {
+        let now = About { id, length: bytes.len() as u64, changed };
         let stands = |place: &Place| {
             Ok::<_, Infallible>(bytes[..usize::try_from(place.at).unwrap()].ends_with(place.last()))
         };
@@ -193,6 +220,26 @@ mod tests {
     fn an_inode_number_that_came_back_is_seen_by_the_bytes() {
         assert_eq!(step(&after(b"one\n"), ID, b"two\nthree\n"), Step::Anew(Some(Change::Replaced)));
         assert_eq!(step(&after(b"one\ntw"), ID, b"1\n2\n3\n4\n"), Step::Anew(Some(Change::Replaced)));
+    }
+
+    #[test]
+    fn a_file_rewritten_to_its_old_length_is_seen_by_its_time() {
+        for (had, has, expected) in [
+            ("one\n", "two\n", Step::Anew(Some(Change::Replaced))),
+            ("one\ntw", "one\n2\n", Step::Back),
+            ("one\n", "one\n", Step::Rest),
+        ] {
+            let mut cursor = after(had.as_bytes());
+            assert_eq!(step(&cursor, ID, has.as_bytes()), expected, "a look before");
+            let now = |is_past| Changed { is_past, ..LATER };
+            cursor.see(now(true));
+            assert_eq!(step_at(&cursor, ID, now(true), has.as_bytes()), Step::Rest, "no change since");
+            assert_eq!(step_at(&cursor, ID, Changed { nanoseconds: 1, ..LATER }, has.as_bytes()), expected);
+            // In the tick of the last look the stamp stays as it was.
+            cursor.see(now(false));
+            assert_eq!(step_at(&cursor, ID, now(false), has.as_bytes()), expected);
+            assert_eq!(step_at(&cursor, ID, now(true), has.as_bytes()), expected);
+        }
     }
 
     #[test]

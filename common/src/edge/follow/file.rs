@@ -1,12 +1,20 @@
 //! One file that is followed by its path.
 
-use super::cursor::{About, Change, Cursor, Id, Place, Step};
+use super::cursor::{About, Change, Changed, Cursor, Id, Place, Step};
 use crate::sys::lock;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How much of one file is read before it is the others' turn.
+const SLICE: u64 = 4 << 20;
+
+/// How long ago a change must be for a later one to have another time stamp: two seconds is the coarsest of any file
+/// system (FAT).
+const PAST: Duration = Duration::from_secs(2);
 
 /// What is told of a file, in the order in which it came about.
 #[derive(Debug)]
@@ -23,6 +31,17 @@ pub enum Told<'a> {
     Unreadable(io::Error),
     /// What is there is not a regular file.
     Irregular,
+}
+
+/// How a look ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looked {
+    /// All that there was has been told.
+    Done,
+    /// There is more to read.
+    More,
+    /// Nobody wants to hear more.
+    Unwanted,
 }
 
 /// A file for as long as it is open for a look.
@@ -42,15 +61,26 @@ impl Held<'_> {
 pub(super) struct Followed {
     path: PathBuf,
     cursor: Cursor,
+    /// Up to where it is being read; none between looks that ended.
+    goal: Option<u64>,
     /// Whether something stood at the path at the last look.
     is_there: bool,
+    /// Whether something stood there at any look.
+    was_there: bool,
     /// Whether the path has been seen to be a link: changes of what it leads to are told of elsewhere.
     is_link: bool,
 }
 
 impl Followed {
     pub(super) fn new(path: PathBuf) -> Followed {
-        Followed { path, cursor: Cursor::new(), is_there: false, is_link: false }
+        Followed {
+            path,
+            cursor: Cursor::new(),
+            goal: None,
+            is_there: false,
+            was_there: false,
+            is_link: false,
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -59,6 +89,10 @@ impl Followed {
 
     pub(super) fn is_there(&self) -> bool {
         self.is_there
+    }
+
+    pub(super) fn was_there(&self) -> bool {
+        self.was_there
     }
 
     /// Whether a writer has taken it for itself; `None` when it is not there or cannot be asked.
@@ -72,16 +106,17 @@ impl Followed {
         self.is_link
     }
 
-    /// Sees what has become of the file and tells it to `each`, through `room`, until that breaks off. `hinted` is
-    /// whether it has probably changed.
+    /// Sees what has become of the file and tells it to `each`, through `room`, until that breaks off, a slice has been
+    /// read, or it is `until`; at least a chunk is read. `hinted` is whether it has probably changed.
     pub(super) fn look(
         &mut self,
         hinted: bool,
+        until: Option<Instant>,
         room: &mut [u8],
         each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        match self.read(hinted, room, each) {
-            Ok(flow) => flow,
+    ) -> Looked {
+        match self.read(hinted, until, room, each) {
+            Ok(looked) => looked,
             // It is not there, or has just gone (ESTALE, as NFS has it): it may come.
             Err(error)
                 if matches!(
@@ -93,31 +128,32 @@ impl Followed {
             {
                 self.is_there = false;
                 self.see_link();
-                ControlFlow::Continue(())
+                Looked::Done
             }
-            Err(error) => each(Told::Unreadable(error)),
+            Err(error) => tell(each, Told::Unreadable(error)),
         }
     }
 
     fn read(
         &mut self,
         hinted: bool,
+        until: Option<Instant>,
         room: &mut [u8],
         each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
-    ) -> io::Result<ControlFlow<()>> {
+    ) -> io::Result<Looked> {
         // Most looks without a hint end here, without an open. With one, the open tells as much; a device, which an
         // open might do something to, is not opened before it was looked at once.
         if !hinted || !self.is_there {
             let metadata = fs::metadata(&self.path)?;
-            self.is_there = true;
+            (self.is_there, self.was_there) = (true, true);
             match about(&metadata) {
-                None => return Ok(each(Told::Irregular)),
-                Some(now) if self.cursor.is_current(&now) => return Ok(ControlFlow::Continue(())),
+                None => return Ok(tell(each, Told::Irregular)),
+                Some(now) if self.cursor.is_current(&now) => return Ok(Looked::Done),
                 Some(_) => {}
             }
         }
         let file = open(&self.path)?;
-        let Some(now) = about(&file.metadata()?) else { return Ok(each(Told::Irregular)) };
+        let Some(now) = about(&file.metadata()?) else { return Ok(tell(each, Told::Irregular)) };
         let mut ahead = 0..0;
         let step = self.cursor.step(&now, |place| {
             let (stands, behind) = compare(&file, place, now.length, room)?;
@@ -125,7 +161,10 @@ impl Followed {
             Ok::<bool, io::Error>(stands)
         })?;
         let told = match step {
-            Step::Rest => return Ok(ControlFlow::Continue(())),
+            Step::Rest => {
+                self.cursor.see(now.changed);
+                return Ok(Looked::Done);
+            }
             Step::Read => None,
             Step::Back => {
                 self.cursor.back();
@@ -139,30 +178,42 @@ impl Followed {
                 change.map(Told::Anew)
             }
         };
+        self.cursor.see(now.changed);
+        if step != Step::Read {
+            self.goal = None;
+        }
         if let Some(told) = told
             && each(told).is_break()
         {
-            return Ok(ControlFlow::Break(()));
+            return Ok(Looked::Unwanted);
         }
         if !ahead.is_empty() {
             self.cursor.had(&room[ahead.clone()]);
             if each(Told::Bytes(&room[ahead])).is_break() {
-                return Ok(ControlFlow::Break(()));
+                return Ok(Looked::Unwanted);
             }
         }
-        self.read_up_to(now.length, &file, room, each)
+        self.read_slice(now.length, until, &file, room, each)
     }
 
-    /// Reads on, no further than `end`: what was written since has a look of its own coming, and a writer that never
-    /// pauses cannot keep the others waiting.
-    fn read_up_to(
+    /// Reads on, no further than the length that the file had when this was begun: a writer that never pauses cannot keep
+    /// anybody from seeing a pause.
+    fn read_slice(
         &mut self,
-        end: u64,
+        length: u64,
+        until: Option<Instant>,
         file: &File,
         room: &mut [u8],
         each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
-    ) -> io::Result<ControlFlow<()>> {
+    ) -> io::Result<Looked> {
+        let end = self.goal.take().map_or(length, |goal| goal.min(length));
+        let slice = self.cursor.at().saturating_add(SLICE);
+        let mut is_late = false;
         while self.cursor.at() < end {
+            if is_late || self.cursor.at() >= slice {
+                self.goal = Some(end);
+                return Ok(Looked::More);
+            }
             let most = most(room.len(), end - self.cursor.at());
             let count = read_at(file, &mut room[..most], self.cursor.at())?;
             if count == 0 {
@@ -170,15 +221,23 @@ impl Followed {
             }
             self.cursor.had(&room[..count]);
             if each(Told::Bytes(&room[..count])).is_break() {
-                return Ok(ControlFlow::Break(()));
+                return Ok(Looked::Unwanted);
             }
+            is_late = until.is_some_and(|until| Instant::now() >= until);
         }
-        Ok(each(Told::Pause(Held(file))))
+        let looked = tell(each, Told::Pause(Held(file)));
+        // A notice of what was written meanwhile may have come and gone.
+        Ok(if looked == Looked::Done && self.cursor.at() < length { Looked::More } else { looked })
     }
 
     fn see_link(&mut self) {
         self.is_link = self.is_link || fs::symlink_metadata(&self.path).is_ok_and(|about| about.is_symlink());
     }
+}
+
+/// Tells the last thing of a look.
+fn tell(each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>, told: Told<'_>) -> Looked {
+    if each(told).is_break() { Looked::Unwanted } else { Looked::Done }
 }
 
 /// Opens a file. Without O_NONBLOCK a FIFO that took its place just now would wait for its writer.
@@ -191,7 +250,18 @@ fn about(metadata: &Metadata) -> Option<About> {
     metadata.is_file().then(|| About {
         id: Id { device: metadata.dev(), inode: metadata.ino(), born: metadata.created().ok() },
         length: metadata.len(),
+        changed: changed(metadata),
     })
+}
+
+fn changed(metadata: &Metadata) -> Changed {
+    let (seconds, nanoseconds) = (metadata.ctime(), metadata.ctime_nsec());
+    let nanos = u32::try_from(nanoseconds).unwrap_or_default();
+    let at = u64::try_from(seconds).ok().map(|seconds| Duration::new(seconds, nanos));
+    // A time to come, as of a server whose clock is ahead, is not past.
+    let age =
+        at.and_then(|at| SystemTime::now().duration_since(SystemTime::UNIX_EPOCH.checked_add(at)?).ok());
+    Changed { seconds, nanoseconds, is_past: age.is_some_and(|age| age > PAST) }
 }
 
 /// Whether the bytes that were read before `place` are still there, and where in `room` those behind it are, which

@@ -1,10 +1,10 @@
 //! Many files that are followed together.
 
-use super::file::{Followed, Told};
+use super::file::{Followed, Looked, Told};
 use super::wake::{Hint, Wake};
 use crate::edge::pump::CHUNK;
 use crate::sys::notice::Bell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ pub struct Set {
     next_poll: Instant,
     next_net: Instant,
     room: Vec<u8>,
+    pending: Pending,
     /// Those whose path is a link. What is written to the file behind it, a notice of its folder does not tell.
     links: BTreeSet<usize>,
     bells: Vec<Bell>,
@@ -48,6 +49,7 @@ impl Set {
             next_poll: now,
             next_net: now,
             room: vec![0; CHUNK],
+            pending: Pending::default(),
             links: BTreeSet::new(),
             bells: Vec::new(),
         }
@@ -61,40 +63,52 @@ impl Set {
 
     /// Waits until something may have changed, but not beyond `until`, and tells `each` what did, with the index of
     /// the file. A file at which `each` breaks off is not told of again. The first call looks at all files.
+    ///
+    /// Reading ends at `until` too, after a chunk at least, and what is left of it is for the next call: however large
+    /// the files are, a call returns in time.
     pub fn round(
         &mut self,
         until: Option<Instant>,
         mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
     ) {
-        let Due { hinted, others } = self.due(until);
-        let all = hinted
-            .into_iter()
-            .map(|index| (index, true))
-            .chain(others.into_iter().map(|index| (index, false)));
-        for (index, is_hinted) in all {
-            self.look_at(index, is_hinted, &mut each);
+        self.wait(until);
+        for _ in 0..self.pending.order.len() {
+            let Some((index, is_hinted)) = self.pending.next() else { return };
+            self.look_at(index, is_hinted, until, &mut each);
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return;
+            }
         }
     }
 
-    /// Tells `each` what has changed in one file, without a wait.
-    pub fn look(&mut self, index: usize, mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>) {
-        self.look_at(index, false, &mut each);
+    /// Tells `each` what has changed in one file, without a wait; a chunk at least, and no more at `until`.
+    pub fn look(
+        &mut self,
+        index: usize,
+        until: Instant,
+        mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
+    ) {
+        while self.look_at(index, false, Some(until), &mut each) == Looked::More && Instant::now() < until {}
     }
 
     fn look_at(
         &mut self,
         index: usize,
         hinted: bool,
+        until: Option<Instant>,
         each: &mut impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
-    ) {
-        let Some(file) = &mut self.files[index] else { return };
-        let flow = file.look(hinted, &mut self.room, &mut |told| each(index, told));
+    ) -> Looked {
+        let Some(file) = &mut self.files[index] else { return Looked::Unwanted };
+        let looked = file.look(hinted, until, &mut self.room, &mut |told| each(index, told));
         if file.is_link() {
             self.links.insert(index);
         }
-        if flow.is_break() {
-            self.forget(index);
+        match looked {
+            Looked::Done => {}
+            Looked::More => self.pending.add(index, true),
+            Looked::Unwanted => self.forget(index),
         }
+        looked
     }
 
     /// Tells no more of a file.
@@ -110,31 +124,39 @@ impl Set {
         self.files[index].as_ref().is_some_and(Followed::is_there)
     }
 
+    /// Whether anything stood at the path of this file at any look.
+    pub fn was_there(&self, index: usize) -> bool {
+        self.files[index].as_ref().is_some_and(Followed::was_there)
+    }
+
     /// Whether a writer has this file for itself; `None` when it is not there or that cannot be asked.
     pub fn is_taken(&self, index: usize) -> Option<bool> {
         self.files[index].as_ref().and_then(Followed::is_taken)
     }
 
-    /// Waits, and gives the files to look at.
-    fn due(&mut self, until: Option<Instant>) -> Due {
+    /// Waits until there are files to look at.
+    fn wait(&mut self, until: Option<Instant>) {
         let is_polled = self.polled().next().is_some();
         let poll = is_polled.then_some(self.next_poll);
         let next = [poll, until].into_iter().flatten().fold(self.next_net, Instant::min);
-        let hint = self.wake.wait(next.saturating_duration_since(Instant::now()), &self.bells);
+        let most = next.saturating_duration_since(Instant::now());
+        let most = if self.pending.order.is_empty() { most } else { Duration::ZERO };
+        let hint = self.wake.wait(most, &self.bells);
         let now = Instant::now();
         if hint == Hint::All || now >= self.next_net {
             self.wake.mend();
             self.next_net = now + self.pace.net;
             self.next_poll = now + self.pace.poll;
-            return Due { hinted: Vec::new(), others: (0..self.files.len()).collect() };
+            (0..self.files.len()).for_each(|index| self.pending.add(index, false));
+            return;
         }
-        let Hint::Some(hinted) = hint else { return Due::default() };
-        let mut others = Vec::new();
+        let Hint::Some(hinted) = hint else { return };
+        hinted.into_iter().for_each(|index| self.pending.add(index, true));
         if is_polled && now >= self.next_poll {
             self.next_poll = now + self.pace.poll;
-            others.extend(self.polled());
+            let polled: Vec<usize> = self.polled().collect();
+            polled.into_iter().for_each(|index| self.pending.add(index, false));
         }
-        Due { hinted, others }
     }
 
     /// The files that are looked at without a notice.
@@ -143,11 +165,27 @@ impl Set {
     }
 }
 
-/// The files to look at.
+/// The files to look at, in this order, each once.
 #[derive(Debug, Default)]
-struct Due {
-    /// Those that a notice names: they have probably changed.
-    hinted: Vec<usize>,
-    /// Those whose time it is.
-    others: Vec<usize>,
+struct Pending {
+    order: VecDeque<usize>,
+    /// Whether it has probably changed: a notice names it, or there is more to read.
+    hinted: HashMap<usize, bool>,
+}
+
+impl Pending {
+    fn add(&mut self, index: usize, is_hinted: bool) {
+        match self.hinted.get_mut(&index) {
+            Some(hinted) => *hinted |= is_hinted,
+            None => {
+                self.hinted.insert(index, is_hinted);
+                self.order.push_back(index);
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<(usize, bool)> {
+        let index = self.order.pop_front()?;
+        Some((index, self.hinted.remove(&index).unwrap_or_default()))
+    }
 }
