@@ -369,7 +369,7 @@ mod tests {
             &"e\u{301}\u{200b}\u{2060}\u{feff}".repeat(99),
             &"漢字".repeat(99),
         ] {
-            let wave = wave(&["A\u{2066}1", "\u{ad}漢\u{3164}字👩\u{200d}🚀"], said);
+            let wave = wave(&["A\x1b[2J\u{2066}1", "\u{ad}漢\u{3164}字👩\u{200d}🚀"], said);
             for width in 0..200 {
                 for line in texts(&wave, 22, width) {
                     let most: usize = line.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();

@@ -34,7 +34,7 @@ fn a_manifest_can_come_on_stdin() {
 fn an_id_is_any_text_on_one_line() {
     let scratch = Scratch::new();
     for (id, in_json) in [
-        ("agent \"1\"\u{2028}", "agent \\\"1\\\"\u{2028}"),
+        ("agent \"1\"\u{1b}\u{2028}", "agent \\\"1\\\"\\u001b\u{2028}"),
         ("-x", "-x"),
         ("--agent", "--agent"),
         ("-1", "-1"),

@@ -32,9 +32,9 @@ fn agents_that_cannot_be() {
         );
     }
     refused(&scratch, &["--agent", "", "5", "f"], "--agent : the id is empty");
-    for id in ["A\n1", "A\u{1b}[2J", "\u{9b}", "\t"] {
+    for id in ["A\n1", "\n", "A\r"] {
         let ran = filter("wave-watch").dir(scratch.dir()).args(["--agent", id, "5", "f"]).run();
-        ran.exits(64).stdout_is("").stderr_has(": the id has a control character, such as a line end");
+        ran.exits(64).stdout_is("").stderr_has(": the id has a NUL or a line end");
         assert_eq!(ran.stderr_lines().len(), 1, "{ran}");
     }
     refused(&scratch, &["--agent", "A1", "5", ""], "--agent A1: the path of the progress file is empty");
@@ -84,10 +84,10 @@ fn manifests_that_name_no_wave() {
         ("{\"agentId\":\"A1\",\"budgetSeconds\":5}", "line 1: progressFile: missing"),
         ("A1\t-3\tf", "line 1: budget: '-3' is not a time in seconds above zero"),
         ("\t3\tf", "line 1: the id is empty"),
-        ("A\0\t3\tf", "line 1: the id has a control character, such as a line end"),
+        ("A\0\t3\tf", "line 1: the id has a NUL or a line end"),
         (
             "{\"agentId\":\"A\\u0000\",\"budgetSeconds\":5,\"file\":\"f\"}",
-            "line 1: the id has a control character, such as a line end",
+            "line 1: the id has a NUL or a line end",
         ),
         (
             "{\"agentId\":\"A\",\"budgetSeconds\":5,\"file\":\"f\\u0000\"}",
