@@ -15,7 +15,7 @@ use opponents::{Counts, TYPES};
 type Opponent = (&'static str, fn(&[u8]) -> Counts);
 
 const OPPONENTS: [Opponent; 8] = [
-    ("codex-filters", opponents::ours),
+    (OURS, opponents::ours),
     (CARELESS, opponents::serde_bytes),
     ("simdutf8 + serde_json borrowed", opponents::serde_str),
     ("serde_json Value", opponents::serde_value),
@@ -24,6 +24,19 @@ const OPPONENTS: [Opponent; 8] = [
     ("sonic-rs borrowed", opponents::sonic),
     (LIMIT, opponents::limit),
 ];
+
+/// This project's scanner, or a build of it without one of the parts that are there for speed alone.
+const OURS: &str = if cfg!(scan_without = "fast_path") {
+    "codex-filters without the fast path"
+} else if cfg!(scan_without = "prefix") {
+    "codex-filters without the prefix"
+} else if cfg!(scan_without = "key_table") {
+    "codex-filters without the key table"
+} else if cfg!(scan_without = "escape_blocks") {
+    "codex-filters without escape blocks"
+} else {
+    "codex-filters"
+};
 
 /// Not an opponent but the limit.
 const LIMIT: &str = "memchr + simdutf8 alone";

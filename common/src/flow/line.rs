@@ -1,16 +1,16 @@
-//! The framer: chunks of any size in, lines out.
+//! The framer: splits chunks of any size at line ends.
 //!
-//! Only LF ends a line. Nothing is copied and nothing is removed: the pieces of a chunk, put together, are the
-//! chunk. A line that spans chunks arrives as parts; who needs it whole keeps the parts itself.
+//! Only LF ends a line. Nothing is copied or removed: the pieces of a chunk, joined, are the chunk. A line that spans
+//! chunks comes in parts.
 
 use memchr::memchr;
 
 /// A piece of one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// More of the current line, whose LF is not in this chunk. Never empty.
+    /// A part of a line whose LF is not in this chunk. Never empty.
     Part(&'a [u8]),
-    /// The rest of the current line with its LF, which is the last byte.
+    /// The end of a line, or a whole line, with its LF as the last byte.
     End(&'a [u8]),
 }
 

@@ -1,55 +1,58 @@
-//! Texts with escapes that lie in one part as far as it goes.
+//! Strings with escapes, as far as they lie in one chunk.
 
 use fearless_simd::Simd;
 
-use super::block::{Block, MANY, Seen, run_ends};
-use super::text::Kept;
+use super::block::{BLOCK, Block, RunFinder, run_ends};
+use super::text::CappedText;
 
-/// Passes over a text with its escapes: up to its closing quote, or to what only the way of single bytes can judge:
+/// Skips a string that is not kept. Returns the position of its closing quote, or of what only the byte path can judge:
 /// an escape that is cut or wrong, a control character, the end of `bytes`.
 #[inline(always)]
-pub(super) fn pass<S: Simd>(simd: S, bytes: &[u8], from: usize, seen: &mut Seen<S>) -> usize {
-    let end = seen.run_end(simd, bytes, from);
-    if bytes.get(end) == Some(&b'\\') { pass_escapes(simd, bytes, end, seen) } else { end }
+pub(super) fn pass<S: Simd>(simd: S, bytes: &[u8], from: usize, runs: &mut RunFinder<S>) -> usize {
+    let end = runs.run_end(simd, bytes, from);
+    if bytes.get(end) == Some(&b'\\') && cfg!(scan_without = "escape_blocks") {
+        return walk(simd, bytes, end, &mut Discard, runs);
+    }
+    if bytes.get(end) == Some(&b'\\') { pass_escapes(simd, bytes, end, runs) } else { end }
 }
 
-/// The same for a text that is kept: what it passes over is added to `kept`, which begins anew.
+/// Like [`pass`], for a string that is kept: its decoded bytes replace the content of `kept`.
 #[inline(always)]
 pub(super) fn keep<S: Simd>(
     simd: S,
     bytes: &[u8],
     from: usize,
-    kept: &mut Kept,
-    seen: &mut Seen<S>,
+    kept: &mut CappedText,
+    runs: &mut RunFinder<S>,
 ) -> usize {
-    let end = seen.run_end(simd, bytes, from);
+    let end = runs.run_end(simd, bytes, from);
     kept.set(&bytes[from..end]);
-    if bytes.get(end) == Some(&b'\\') { keep_more(simd, bytes, end, kept, seen) } else { end }
+    if bytes.get(end) == Some(&b'\\') { keep_more(simd, bytes, end, kept, runs) } else { end }
 }
 
-/// The same for the rest of a text.
+/// Like [`keep`], for the rest of a string: its decoded bytes are added to `kept`.
 #[inline(always)]
 pub(super) fn keep_more<S: Simd>(
     simd: S,
     bytes: &[u8],
     from: usize,
-    kept: &mut Kept,
-    seen: &mut Seen<S>,
+    kept: &mut CappedText,
+    runs: &mut RunFinder<S>,
 ) -> usize {
-    let end = walk(simd, bytes, from, &mut Keep { kept, bytes }, seen);
+    let end = walk(simd, bytes, from, &mut Keep { kept, bytes }, runs);
     if bytes.get(end) == Some(&b'"') {
         kept.end();
     }
     end
 }
 
-/// Passes over a text from an escape on. Whether the escapes are right is asked of all bytes together, so that it
-/// costs the same however many there are.
+/// Skips a string from its first escape on. The escapes of a block are checked together, so that their number does not
+/// matter: bulky lines are read four times as fast as escape by escape (`benches/flow`).
 #[inline(always)]
-fn pass_escapes<S: Simd>(simd: S, bytes: &[u8], mut at: usize, seen: &mut Seen<S>) -> usize {
+fn pass_escapes<S: Simd>(simd: S, bytes: &[u8], mut at: usize, runs: &mut RunFinder<S>) -> usize {
     let mut open = Open::default();
     while let Some(block) = bytes[at..].first_chunk() {
-        let block = Block::new(simd, block, seen);
+        let block = Block::new(simd, block, runs);
         let mut next = open;
         let escaped = next.escaped(block.equal(b'\\'));
         let digits = next.digits(escaped & block.equal(b'u'));
@@ -64,25 +67,25 @@ fn pass_escapes<S: Simd>(simd: S, bytes: &[u8], mut at: usize, seen: &mut Seen<S
             break;
         }
         open = next;
-        at += MANY;
+        at += BLOCK;
     }
-    walk(simd, bytes, at - open.length(), &mut Nothing, seen)
+    walk(simd, bytes, at - open.length(), &mut Discard, runs)
 }
 
-/// The escape that goes on in the next block.
+/// An escape that goes on in the next block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     /// 1 when the next byte is escaped.
     escaped: u64,
-    /// A bit for each of the next bytes that has to be a digit of `\uXXXX`.
+    /// A bit for each of the next bytes that must be a digit of `\uXXXX`.
     digits: u64,
 }
 
 impl Open {
-    /// Which bytes of the next block are escaped, given its backslashes.
+    /// The bytes of the next block that are escaped, given its backslashes.
     ///
-    /// Subtracting finds where each run of backslashes ends, and whether it began and ended at places both even or
-    /// both odd, that is, whether its length is odd (simdjson does the same).
+    /// The subtraction carries through each run of backslashes; comparing the parity of its start and its end gives
+    /// the parity of its length (the method of simdjson).
     #[inline(always)]
     fn escaped(&mut self, backslashes: u64) -> u64 {
         const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
@@ -93,7 +96,7 @@ impl Open {
         escaped
     }
 
-    /// Which bytes of the next block have to be digits, given its escaped `u`s.
+    /// The bytes of the next block that must be digits, given its escaped `u`s.
     #[inline(always)]
     fn digits(&mut self, u: u64) -> u64 {
         let digits = self.digits | u << 1 | u << 2 | u << 3 | u << 4;
@@ -101,7 +104,7 @@ impl Open {
         digits
     }
 
-    /// How many bytes of the escape there are already.
+    /// The number of bytes of the escape that have been read.
     fn length(self) -> usize {
         match 64 - self.digits.leading_zeros() {
             0 => self.escaped as usize,
@@ -110,23 +113,25 @@ impl Open {
     }
 }
 
-/// What is done with the parts of a text.
+/// What takes the decoded parts of a string.
 trait Sink {
     fn run(&mut self, from: usize, to: usize);
     fn byte(&mut self, byte: u8);
     fn unit(&mut self, unit: u16);
 }
 
-struct Nothing;
+/// Drops them.
+struct Discard;
 
-impl Sink for Nothing {
+impl Sink for Discard {
     fn run(&mut self, _: usize, _: usize) {}
     fn byte(&mut self, _: u8) {}
     fn unit(&mut self, _: u16) {}
 }
 
+/// Adds them to a text.
 struct Keep<'a> {
-    kept: &'a mut Kept,
+    kept: &'a mut CappedText,
     bytes: &'a [u8],
 }
 
@@ -146,13 +151,13 @@ impl Sink for Keep<'_> {
     }
 }
 
-/// Walks from escape to escape. It asks for many bytes at once where the next ones are, because to look for each by
-/// itself is to guess wrong, once an escape, how far away it is.
+/// Decodes a string escape by escape. It classifies a block at once, because a search for each next escape would cost a
+/// branch misprediction an escape.
 #[inline(always)]
-fn walk<S: Simd>(simd: S, bytes: &[u8], from: usize, sink: &mut impl Sink, seen: &mut Seen<S>) -> usize {
+fn walk<S: Simd>(simd: S, bytes: &[u8], from: usize, sink: &mut impl Sink, runs: &mut RunFinder<S>) -> usize {
     let (mut run, mut base) = (from, from);
     while base < bytes.len() {
-        let mut ends = run_ends(simd, bytes, base, seen);
+        let mut ends = run_ends(simd, bytes, base, runs);
         while ends != 0 {
             let length = ends.trailing_zeros() as usize;
             let end = base + length;
@@ -170,13 +175,13 @@ fn walk<S: Simd>(simd: S, bytes: &[u8], from: usize, sink: &mut impl Sink, seen:
             };
             ends &= u64::MAX.checked_shl((run - base) as u32).unwrap_or(0);
         }
-        base = run.max(base + MANY);
+        base = run.max(base + BLOCK);
     }
     sink.run(run, bytes.len());
     bytes.len()
 }
 
-/// The number that four hexadecimal digits write.
+/// The value of four hexadecimal digits.
 fn unit(digits: [u8; 4]) -> Option<u16> {
     digits.iter().try_fold(0, |unit, byte| Some(unit << 4 | digit(*byte)?))
 }
@@ -186,7 +191,7 @@ pub(super) fn digit(byte: u8) -> Option<u16> {
     char::from(byte).to_digit(16).map(|digit| digit as u16)
 }
 
-/// What a backslash and this byte stand for.
+/// The character that a backslash and this byte stand for.
 #[inline(always)]
 pub(super) fn unescaped(byte: u8) -> Option<u8> {
     match UNESCAPED[usize::from(byte)] {
@@ -195,7 +200,8 @@ pub(super) fn unescaped(byte: u8) -> Option<u8> {
     }
 }
 
-/// By the byte after the backslash. A table, because the jumps of a `match` are not to be foreseen.
+/// By the byte after the backslash; 0 where there is no such escape. A table, because the jumps of a `match` would be
+/// mispredicted.
 static UNESCAPED: [u8; 256] = {
     let mut table = [0; 256];
     let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";

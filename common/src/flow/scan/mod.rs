@@ -1,10 +1,10 @@
-//! The scanner: one line in parts, a verdict and a few kept values out.
+//! An incremental JSON scanner: it takes a line in parts and gives a verdict and the wanted values.
 //!
 //! It checks that a line is exactly one JSON object in valid UTF-8 (RFC 8259) and keeps the values at the wanted
-//! paths, up to a cap each; the rest is checked and passed over. It never needs the line in one piece, and takes
-//! memory for the kept values, the longest wanted key, and one bit a level of nesting.
+//! paths, up to a cap each. Everything else is checked and skipped. A line may come in parts of any size. Memory is
+//! taken for the kept values, the longest wanted key, and one bit for each open object or array.
 //!
-//! It differs from serde_json's `Value`, which judges it in the tests, in these points:
+//! The tests compare it with serde_json. It differs from `serde_json::Value` in these points:
 //!
 //! - Of duplicate keys the first counts when the key is `id`, the last otherwise (serde_json: the last).
 //! - An unpaired surrogate escape is valid and becomes U+FFFD (serde_json: an error). RFC 8259 section 8.2 leaves
@@ -14,34 +14,38 @@
 //! - A BOM may begin the first line.
 
 mod block;
+mod byte_path;
+mod container_stack;
+mod drive;
 mod escape;
-mod finds;
-mod known;
-mod leap;
+mod fast_path;
+mod grammar;
+mod keys;
 mod machine;
-mod nest;
 mod number;
+mod prefix;
 mod string;
 mod text;
 mod utf8;
-mod wants;
+mod values;
 
 use super::line::{Piece, pieces};
-use machine::{Ending, Machine};
-use utf8::Cut;
+use grammar::Ending;
+use machine::Machine;
+use utf8::Utf8Checker;
 
-pub use nest::DEPTH_LIMIT;
+pub use container_stack::DEPTH_LIMIT;
 
 /// A value to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct Want {
     /// The keys from the top of the line down to the value, one to three of them, none through an array.
     pub path: &'static [&'static str],
-    /// How many bytes of decoded text (or of a number's digits) are kept; a longer text is cut at a character.
+    /// The maximum bytes of decoded text, or of a number's digits, that are kept. A longer text is cut at a character.
     pub cap: usize,
 }
 
-/// What a line is.
+/// The verdict on a line.
 #[derive(Debug, Clone, Copy)]
 pub enum Scan<'a> {
     /// Nothing but JSON white space (a CR before the LF is white space).
@@ -76,7 +80,7 @@ pub enum Value<'a> {
     Array,
 }
 
-/// The kept values of one line, by their place in the table of wants.
+/// The kept values of one line.
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'a> {
     scanner: &'a Scanner,
@@ -90,17 +94,17 @@ impl<'a> Found<'a> {
     ///
     /// When the table has no such want.
     pub fn get(&self, want: usize) -> Option<Value<'a>> {
-        self.scanner.machine.finds().get(want)
+        self.scanner.machine.values.get(want)
     }
 
-    /// The text of want number `want` in bytes, where it is one: all there is to a comparison, and the faster way.
+    /// The bytes of want number `want`, when it is a string. Faster than [`Found::get`], and enough for a comparison.
     ///
     /// # Panics
     ///
     /// When the table has no such want.
     #[inline]
     pub fn word(&self, want: usize) -> Option<&'a [u8]> {
-        self.scanner.machine.finds().word(want)
+        self.scanner.machine.values.text_bytes(want)
     }
 }
 
@@ -108,27 +112,27 @@ impl<'a> Found<'a> {
 #[derive(Debug)]
 pub struct Scanner {
     machine: Machine,
-    cut: Cut,
-    /// How many bytes of a BOM the first line has begun with; all of them once it can no longer begin with one.
+    utf8: Utf8Checker,
+    /// The number of bytes of a BOM at the beginning of the first line. 3 when none can follow any more.
     bom: usize,
-    /// True from `finish` to the next call, while the answers of the line may still be read.
+    /// True from `finish` to the next call, while the values of the line may be read.
     finished: bool,
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 impl Scanner {
-    /// A scanner that keeps the values of `wants`. The first line it is given may begin with a BOM.
+    /// A scanner that keeps the values of `wants`. Its first line may begin with a BOM.
     ///
     /// # Panics
     ///
     /// When a path has no key, more than three keys, or stands in the table twice, and when there are more than 64
     /// different keys and beginnings of paths.
     pub fn new(wants: &'static [Want]) -> Scanner {
-        Scanner { machine: Machine::new(wants), cut: Cut::default(), bom: 0, finished: false }
+        Scanner { machine: Machine::new(wants), utf8: Utf8Checker::default(), bom: 0, finished: false }
     }
 
-    /// Forgets the current line; the next one is the first of another input, and may begin with a BOM.
+    /// Drops the current line. The next one is the first of another input, and may begin with a BOM.
     pub fn start_over(&mut self) {
         self.finished = true;
         self.begin();
@@ -148,16 +152,16 @@ impl Scanner {
 
     /// Checks the UTF-8 of a part that the machine has taken.
     fn check(&mut self, ascii: bool, part: &[u8]) {
-        if (!ascii || self.cut.is_open()) && !self.cut.push(part) {
-            self.machine.refuse();
+        if (!ascii || self.utf8.is_open()) && !self.utf8.push(part) {
+            self.machine.set_malformed();
         }
     }
 
-    /// Takes the next piece off `bytes`, those of a stream of lines, and says which that was; `None` when there is no
-    /// more. After the end of a line comes `finish`.
+    /// Takes the next piece off `bytes`, a chunk of a stream of lines, and returns it; `None` at the end of the chunk.
+    /// After the end of a line, call `finish`.
     ///
-    /// It is what [`pieces`] and `push` do, in one step: who has read a line is at its LF, and need not look for that
-    /// before.
+    /// It does the work of [`pieces`] and `push` in one pass: a line that has been scanned ends at its LF, which saves
+    /// the search for it.
     pub fn take<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
         if bytes.is_empty() {
             return None;
@@ -173,7 +177,7 @@ impl Scanner {
         Some(if end < line.len() { Piece::End(line) } else { Piece::Part(line) })
     }
 
-    /// The same of a line that may begin with a BOM, or is not worth reading.
+    /// [`Scanner::take`] for a line that may begin with a BOM or is malformed.
     fn take_framed<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
         let piece = pieces(bytes).next()?;
         let (Piece::Part(part) | Piece::End(part)) = piece;
@@ -190,7 +194,7 @@ impl Scanner {
     /// Ends the line; the next `push` or `finish` is about a new one.
     pub fn finish(&mut self) -> Scan<'_> {
         self.begin();
-        let whole = !self.cut.is_open() && matches!(self.bom, 0 | 3);
+        let whole = !self.utf8.is_open() && matches!(self.bom, 0 | 3);
         self.bom = BOM.len();
         self.finished = true;
         match self.machine.ending() {
@@ -202,16 +206,16 @@ impl Scanner {
         }
     }
 
-    /// Forgets the line before, once a new one begins.
+    /// Drops the line before when a new one begins.
     fn begin(&mut self) {
         if self.finished {
             self.finished = false;
             self.machine.clear();
-            self.cut.clear();
+            self.utf8.clear();
         }
     }
 
-    /// What follows the BOM in the first bytes of the first line.
+    /// Removes the BOM from the first bytes of the first line.
     fn after_bom<'a>(&mut self, mut part: &'a [u8]) -> &'a [u8] {
         while let (Some(wanted), Some((first, rest))) = (BOM.get(self.bom), part.split_first()) {
             if first == wanted {
@@ -219,7 +223,7 @@ impl Scanner {
                 part = rest;
             } else {
                 if self.bom > 0 {
-                    self.machine.refuse();
+                    self.machine.set_malformed();
                 }
                 self.bom = BOM.len();
             }

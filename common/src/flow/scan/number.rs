@@ -1,6 +1,6 @@
 //! The numbers of RFC 8259, section 6, a byte at a time.
 
-/// How far into a number we are.
+/// The position inside a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
     /// After the minus.
@@ -22,7 +22,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// The state after a first byte; `None` when no number begins with it.
+    /// The state after the first byte; `None` when it cannot begin a number.
     pub(super) fn begin(byte: u8) -> Option<Number> {
         match byte {
             b'-' => Some(Number::Minus),
@@ -32,7 +32,7 @@ impl Number {
         }
     }
 
-    /// The state after one more byte; `None` when the byte does not belong to the number.
+    /// The state after the next byte; `None` when the byte is not part of the number.
     pub(super) fn next(self, byte: u8) -> Option<Number> {
         use Number::*;
         match (self, byte) {

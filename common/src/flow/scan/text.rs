@@ -1,31 +1,30 @@
-//! The decoded text of a string, kept up to a cap.
+//! A text with a maximum length.
 
-/// What is kept of a string, or of a number's digits.
+/// The decoded text of a string, or the digits of a number, up to a cap.
 ///
-/// They are bytes until somebody asks: the line they come from may turn out not to be UTF-8, and characters may
-/// arrive in pieces.
+/// It holds bytes, not a `String`: a character may arrive in parts, and the line may turn out not to be UTF-8.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct CappedText {
     bytes: Vec<u8>,
     cap: usize,
     end: End,
 }
 
-/// How the text goes on.
+/// What may be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// With whatever comes.
+    /// Anything.
     Open,
-    /// After a high surrogate that was escaped and may still find its low one.
+    /// Anything; the last escape was this high surrogate, and its low one may follow.
     High(u16),
-    /// Not at all: something was left out.
+    /// Nothing: the text is cut at its cap.
     Cut,
 }
 
-impl Kept {
-    /// Room for `cap` bytes, taken only when they come.
-    pub(super) fn new(cap: usize) -> Kept {
-        Kept { bytes: Vec::new(), cap, end: End::Open }
+impl CappedText {
+    /// An empty text that keeps up to `cap` bytes. It allocates as they come.
+    pub(super) fn new(cap: usize) -> CappedText {
+        CappedText { bytes: Vec::new(), cap, end: End::Open }
     }
 
     /// Begins a new text.
@@ -35,33 +34,33 @@ impl Kept {
         self.end = End::Open;
     }
 
-    /// Begins and ends a text that is `run`.
+    /// Makes `run` the whole text.
     #[inline(always)]
     pub(super) fn set(&mut self, run: &[u8]) {
         self.clear();
         self.push(run);
     }
 
-    /// The text up to its cap, and whether it is all of it. The line was UTF-8.
+    /// The text, and whether it is whole. The line must have been UTF-8.
     #[inline]
     pub(super) fn get(&self) -> (&str, bool) {
-        // Checked once more because that is what a `str` costs without unsafe code. To keep a `String` instead would
-        // be to check every line before it is scanned, and cost more than this does for the few values that are read.
+        // Safe code has to check the UTF-8 once more to make a `str`. Keeping a `String` would mean to check every line
+        // before it is scanned, which costs more than this check of the few values that are read.
         let text = simdutf8::basic::from_utf8(&self.bytes).expect("what is kept of a checked line is UTF-8");
         (text, self.end != End::Cut)
     }
 
-    /// The same in bytes.
+    /// The bytes of the text, and whether it is whole.
     pub(super) fn bytes(&self) -> (&[u8], bool) {
         (&self.bytes, self.end != End::Cut)
     }
 
-    /// Whether something was left out, so that nothing more is added.
+    /// Whether the text was cut at its cap, so that nothing more is added.
     pub(super) fn is_cut(&self) -> bool {
         self.end == End::Cut
     }
 
-    /// Adds what stood in the string as it is.
+    /// Adds bytes that stand for themselves.
     #[inline(always)]
     pub(super) fn push(&mut self, run: &[u8]) {
         if self.end == End::Open && run.len() <= self.cap - self.bytes.len() {
@@ -71,25 +70,25 @@ impl Kept {
         }
     }
 
-    /// Adds `bytes[from..to]`. A short run is copied together with what follows it, which spares a call and a guess at
-    /// its length: between escapes lengths are not to be foreseen.
+    /// Adds `bytes[from..to]`. A short run is copied as a block of fixed size and then truncated, because the lengths of
+    /// runs between escapes are unpredictable and a copy of variable length is a call.
     #[inline(always)]
     pub(super) fn push_run(&mut self, bytes: &[u8], from: usize, to: usize) {
-        const MUCH: usize = 64;
+        const BLOCK: usize = 64;
         let before = self.bytes.len();
-        if to - from <= MUCH
-            && self.cap - before >= MUCH
+        if to - from <= BLOCK
+            && self.cap - before >= BLOCK
             && self.end == End::Open
-            && let Some(much) = bytes[from..].first_chunk::<MUCH>()
+            && let Some(block) = bytes[from..].first_chunk::<BLOCK>()
         {
-            self.bytes.extend_from_slice(much);
+            self.bytes.extend_from_slice(block);
             self.bytes.truncate(before + (to - from));
         } else {
             self.push(&bytes[from..to]);
         }
     }
 
-    /// Adds what a two-byte escape stands for, which is ASCII.
+    /// Adds the ASCII character of a two-byte escape.
     #[inline(always)]
     pub(super) fn push_byte(&mut self, byte: u8) {
         if self.end == End::Open && self.bytes.len() < self.cap {
@@ -99,7 +98,7 @@ impl Kept {
         }
     }
 
-    /// Adds what `\uXXXX` stands for: a character, or half of one.
+    /// Adds the UTF-16 code unit of `\uXXXX`: a character, or a surrogate.
     pub(super) fn push_unit(&mut self, unit: u16) {
         if let End::High(high) = self.end
             && let Some(Ok(char)) = char::decode_utf16([high, unit]).next()
@@ -120,8 +119,8 @@ impl Kept {
         self.push(char.encode_utf8(&mut [0; 4]).as_bytes());
     }
 
-    /// Ends the text. A high surrogate that stayed alone becomes U+FFFD. It is an ordinary text: Codex cuts output
-    /// by bytes, and what escapes the rest can leave one half behind.
+    /// Ends the text. An unpaired high surrogate becomes U+FFFD: Codex cuts outputs without regard for pairs, so such
+    /// a text is an ordinary one.
     #[inline]
     pub(super) fn end(&mut self) {
         if let End::High(_) = self.end {
@@ -146,14 +145,14 @@ impl Kept {
         };
         self.bytes.extend_from_slice(&run[..room]);
         self.end = End::Cut;
-        // Where the cap falls within a character, its first bytes go again.
+        // A character that the cap cuts is dropped.
         if is_continuation(*beyond) {
             while self.bytes.pop().is_some_and(is_continuation) {}
         }
     }
 }
 
-/// Whether the byte is one of a character after its first.
+/// Whether the byte continues a character of UTF-8.
 fn is_continuation(byte: u8) -> bool {
     (0x80..0xc0).contains(&byte)
 }
@@ -163,7 +162,7 @@ mod tests {
     use super::*;
 
     fn units(units: &[u16]) -> String {
-        let mut kept = Kept::new(100);
+        let mut kept = CappedText::new(100);
         units.iter().for_each(|unit| kept.push_unit(*unit));
         kept.end();
         kept.get().0.to_owned()
@@ -182,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_text_between_separates_surrogates() {
-        let mut kept = Kept::new(100);
+        let mut kept = CappedText::new(100);
         kept.push_unit(0xd83d);
         kept.push(b"x");
         kept.push_unit(0xde00);
@@ -196,7 +195,7 @@ mod tests {
     fn is_cut_at_a_character_of_every_width() {
         let text = "a\u{e9}\u{4e2d}\u{1f469}\u{200d}\u{1f680}\u{2014}z";
         for cap in 0..=text.len() + 1 {
-            let mut kept = Kept::new(cap);
+            let mut kept = CappedText::new(cap);
             kept.push(text.as_bytes());
             let want: String =
                 text.char_indices().filter(|(at, c)| at + c.len_utf8() <= cap).map(|(_, c)| c).collect();
@@ -209,7 +208,7 @@ mod tests {
 
     #[test]
     fn adds_nothing_after_a_gap() {
-        let mut kept = Kept::new(3);
+        let mut kept = CappedText::new(3);
         kept.push(b"ab");
         kept.push("\u{20ac}".as_bytes());
         kept.push(b"c");

@@ -1,25 +1,25 @@
-//! Whether bytes in parts of any size are UTF-8.
+//! Checks UTF-8 in chunks of any size.
 
-/// The beginning of a character whose other bytes have not arrived.
+/// The state of the check between two chunks: the first bytes of a character that is not complete.
 #[derive(Debug, Default)]
-pub(super) struct Cut {
+pub(super) struct Utf8Checker {
     bytes: [u8; 4],
-    /// Always less than the length of the character that `bytes` begins.
+    /// The number of `bytes` in use, less than the length of the character that they begin.
     len: usize,
 }
 
-impl Cut {
-    /// Forgets the character; for the next line.
+impl Utf8Checker {
+    /// Begins a new line.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Whether a character is waiting for its other bytes.
+    /// Whether the last character is not complete.
     pub(super) fn is_open(&self) -> bool {
         self.len > 0
     }
 
-    /// Whether the text is still UTF-8 with `part`. Parts that are ASCII may be left out while no character is open.
+    /// Takes `part`. Returns false when the text is not UTF-8. ASCII parts may be left out while no character is open.
     pub(super) fn push(&mut self, mut part: &[u8]) -> bool {
         while self.is_open() {
             let Some((&byte, rest)) = part.split_first() else { return true };
@@ -29,11 +29,11 @@ impl Cut {
             }
         }
         let (whole, begun) = part.split_at(part.len() - begun(part));
-        // The basic flavour does not say where a fault is, which nobody asks, and is the faster one.
+        // The `basic` API does not say where a fault is, and is the faster one.
         simdutf8::basic::from_utf8(whole).is_ok() && begun.iter().all(|byte| self.complete(*byte))
     }
 
-    /// Adds a byte to the open character, or begins one. False when it cannot be one.
+    /// Adds a byte to the open character, or begins one. Returns false when that is not UTF-8.
     fn complete(&mut self, byte: u8) -> bool {
         self.bytes[self.len] = byte;
         self.len += 1;
@@ -47,7 +47,7 @@ impl Cut {
     }
 }
 
-/// How many bytes at the end of `part` may begin a character that goes on after it.
+/// The number of bytes at the end of `part` that may begin a character which the next part completes.
 fn begun(part: &[u8]) -> usize {
     for (before, byte) in part.iter().rev().take(3).enumerate() {
         match byte {
@@ -68,7 +68,7 @@ mod tests {
 
     /// Whether `bytes` in parts of `size` bytes are taken for UTF-8.
     fn is_utf8(bytes: &[u8], size: usize) -> bool {
-        let mut cut = Cut::default();
+        let mut cut = Utf8Checker::default();
         bytes.chunks(size).all(|part| cut.push(part)) && !cut.is_open()
     }
 
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_character_left_open_is_known() {
         for bytes in [&b"\xe6\x87"[..], b"\xf0", b"\xc3"] {
-            let mut cut = Cut::default();
+            let mut cut = Utf8Checker::default();
             assert!(cut.push(bytes));
             assert!(cut.is_open());
             cut.clear();

@@ -1,25 +1,25 @@
-//! Which brackets are open: one bit a level, so that deep nesting costs memory by the bit and never a stack.
+//! The open objects and arrays of a line: one bit a level, without recursion.
 
-/// How deep a line may nest, about a million levels. RFC 8259 lets a reader set a limit; this one costs 128 KiB.
+/// The maximum nesting depth, about a million levels. RFC 8259 allows a limit; this one costs 128 KiB of memory.
 pub const DEPTH_LIMIT: usize = WORD << 14;
 
-/// How many containers a word holds, under the bit that marks its bottom.
+/// The number of containers in a word. The bit above them marks the bottom.
 const WORD: usize = 63;
 
-/// The open containers of a line.
+/// The open containers of a line, innermost last.
 #[derive(Debug)]
-pub(super) struct Nest {
+pub(super) struct ContainerStack {
     depth: usize,
-    /// The innermost containers, the last one lowest: a bit each, set for an object, and one more that is set above
-    /// them. Without any only when none is open at all.
+    /// The innermost containers, a bit each, set for an object; the innermost is the lowest bit. A set bit above them
+    /// marks the bottom. Empty (1) only when no container is open.
     last: u64,
-    /// The others, in full words.
+    /// The outer containers, in full words.
     outer: Vec<u64>,
 }
 
-impl Nest {
-    pub(super) fn new() -> Nest {
-        Nest { depth: 0, last: 1, outer: Vec::new() }
+impl ContainerStack {
+    pub(super) fn new() -> ContainerStack {
+        ContainerStack { depth: 0, last: 1, outer: Vec::new() }
     }
 
     #[inline]
@@ -29,19 +29,19 @@ impl Nest {
         self.outer.clear();
     }
 
-    /// How many containers are open.
+    /// The number of open containers.
     #[inline]
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Whether the innermost open container is an object. One is open.
+    /// Whether the innermost open container is an object. At least one must be open.
     #[inline]
     pub(super) fn in_object(&self) -> bool {
         self.last & 1 == 1
     }
 
-    /// Opens a container. False when it would lie deeper than [`DEPTH_LIMIT`].
+    /// Opens a container. Returns false when that would exceed [`DEPTH_LIMIT`].
     #[inline]
     #[must_use]
     pub(super) fn open(&mut self, object: bool) -> bool {
@@ -53,7 +53,7 @@ impl Nest {
         true
     }
 
-    /// Closes the innermost container. One is open.
+    /// Closes the innermost container. At least one must be open.
     #[inline]
     pub(super) fn close(&mut self) {
         self.depth -= 1;
@@ -80,52 +80,52 @@ mod tests {
 
     #[test]
     fn remembers_each_level() {
-        let mut nest = Nest::new();
+        let mut stack = ContainerStack::new();
         // A pattern that repeats neither with the words nor with a power of two.
         let object = |level: usize| level.is_multiple_of(3) || level % 7 == 2;
         for round in 0..2 {
             for level in 0..300 {
-                assert!(nest.open(object(level + round)));
-                assert_eq!(nest.depth(), level + 1);
+                assert!(stack.open(object(level + round)));
+                assert_eq!(stack.depth(), level + 1);
             }
             for level in (0..300).rev() {
-                assert_eq!(nest.in_object(), object(level + round), "level {level}");
-                nest.close();
+                assert_eq!(stack.in_object(), object(level + round), "level {level}");
+                stack.close();
             }
         }
-        assert_eq!(nest.depth(), 0);
+        assert_eq!(stack.depth(), 0);
     }
 
     #[test]
     fn goes_back_and_forth_over_the_edge_of_a_word() {
         for edge in [62, 63, 64, 126, 127] {
-            let mut nest = Nest::new();
+            let mut stack = ContainerStack::new();
             for level in 1..=edge {
-                assert!(nest.open(level == edge));
+                assert!(stack.open(level == edge));
             }
             for _ in 0..3 {
-                assert!(nest.in_object());
-                assert!(nest.open(false));
-                assert!(!nest.in_object());
-                nest.close();
+                assert!(stack.in_object());
+                assert!(stack.open(false));
+                assert!(!stack.in_object());
+                stack.close();
             }
-            nest.close();
-            assert!(!nest.in_object());
+            stack.close();
+            assert!(!stack.in_object());
         }
     }
 
     #[test]
     fn ends_at_the_limit() {
-        let mut nest = Nest::new();
+        let mut stack = ContainerStack::new();
         let mut depth = 0;
-        while nest.open(true) {
+        while stack.open(true) {
             depth += 1;
         }
         assert_eq!(depth, DEPTH_LIMIT);
-        assert!(nest.outer.capacity() * 8 <= 128 * 1024);
-        nest.clear();
-        assert_eq!(nest.depth(), 0);
-        assert!(nest.open(false));
-        assert!(!nest.in_object());
+        assert!(stack.outer.capacity() * 8 <= 128 * 1024);
+        stack.clear();
+        assert_eq!(stack.depth(), 0);
+        assert!(stack.open(false));
+        assert!(!stack.in_object());
     }
 }
