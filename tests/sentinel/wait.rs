@@ -217,6 +217,28 @@ fn a_link_is_followed() {
 }
 
 #[test]
+fn a_link_that_leads_nowhere_yet_is_waited_for() {
+    for filter in [wait, polling] {
+        let scratch = Scratch::new();
+        symlink("far/f", scratch.path("to-a-file")).expect("a link");
+        symlink("far/g", scratch.path("to-a-link")).expect("a link");
+        symlink("far", scratch.path("folder")).expect("a link");
+        let running = filter(&scratch).args(["seen", "to-a-file", "to-a-link", "folder/h", "later"]).start();
+        scratch.write("seen", lines([COMPLETED]));
+        printed(&running, 1);
+        fs::create_dir(scratch.path("far")).expect("a folder");
+        symlink("far/f", scratch.path("later")).expect("a link");
+        symlink("i", scratch.path("far/g")).expect("a link");
+        for name in ["f", "i", "h"] {
+            scratch.write(&format!("far/{name}"), lines([T]));
+            append(&scratch.path(&format!("far/{name}")), &lines([COMPLETED]));
+        }
+        let ran = running.end();
+        assert_eq!(ran.exits(0).stdout_text().matches(COMPLETED).count(), 5, "{ran}");
+    }
+}
+
+#[test]
 fn what_is_there_and_cannot_be_followed_ends_it() {
     let scratch = Scratch::new();
     mkfifo(&scratch.path("fifo"), Mode::S_IRWXU).expect("a FIFO");

@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 
 use super::{DONE, FAILED, append, records, settled, settlement, told, watch};
-use crate::harness::filter::filter;
+use crate::harness::filter::{binary, filter};
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, T, lines};
 
@@ -73,6 +73,57 @@ fn budget_and_grace_settle_without_a_sentinel_and_what_comes_later_is_ignored() 
     let mut expected = vec![missing.to_owned(), settlement(1, 2)];
     expected.extend(settled("other", 1, DONE, 2, 2));
     assert_eq!(records(&ran.exits(1).stdout), expected);
+}
+
+#[test]
+fn a_sentinel_is_told_with_all_that_launchers_write() {
+    let scratch = Scratch::new();
+    let of = |cause: &str| {
+        format!(
+            r#"{{"type":"handoff.failed","reason":"error","rc":1,"elapsed_seconds":3,"cause":"{cause}"}}"#
+        )
+    };
+    let mut sentinels = vec![
+        r#"{"type":"handoff.completed","elapsed_seconds":9,"output_tokens":1,"lingered":true}"#.to_owned(),
+        r#"{"type":"handoff.failed","reason":"error","rc":1,"elapsed_seconds":3,"cause":"usage-limit","retry":"later","retry_at":"2026-01-31T09:05:00Z"}"#.to_owned(),
+    ];
+    sentinels.extend(
+        ["capacity", "policy", "config", "no-thread", "thread-busy", "refused", "tampered", "of-tomorrow"]
+            .map(of),
+    );
+    let names: Vec<String> = (0..sentinels.len()).map(|n| format!("A{n}")).collect();
+    for (name, sentinel) in names.iter().zip(&sentinels) {
+        scratch.write(name, lines([sentinel]));
+    }
+    let files: Vec<&str> = names.iter().map(String::as_str).collect();
+    let ran = watch(&scratch, &files).run();
+    let expected: Vec<String> = names
+        .iter()
+        .zip(&sentinels)
+        .zip(1..)
+        .flat_map(|((name, sentinel), count)| settled(name, 0, sentinel, count, names.len()))
+        .collect();
+    assert_eq!(records(&ran.exits(1).stdout), expected);
+}
+
+#[test]
+fn a_wave_whose_launches_were_refused_is_over_soon() {
+    let scratch = Scratch::git();
+    let watcher = watch(&scratch, &["A1", "A2"]).args(["--start-seconds", "2", "--ui", "always"]).start();
+    for file in ["A1", "A2"] {
+        let launch =
+            filter("codex-launch").arg("--codex").arg(binary("fake-codex")).env("FAKE_CODEX_LOGIN", "fail");
+        let launch = launch.args(["--progress-file", file, "--result-file", &format!("{file}.result")]);
+        launch.dir(scratch.dir()).stdin("do it").run().exits(69);
+    }
+    let ran = watcher.end();
+    assert_eq!(ran.exits(1).stdout_text().matches(r#""reason":"not-started""#).count(), 4, "{ran}");
+    let table = ran.stderr_text();
+    let last: Vec<&str> = table.lines().rev().take(3).collect();
+    assert_eq!(last[0], "██████████ 100% 2 of 2 settled, 2 failed");
+    for (row, agent) in last[1..].iter().zip(["A2 failed ", "A1 failed "]) {
+        assert!(row.contains(agent) && row.ends_with(" not-started"), "{table}");
+    }
 }
 
 #[test]

@@ -104,7 +104,8 @@ pub struct Shown {
 pub enum Field {
     /// `null`, `true`, `false`, or the digits of a number.
     Bare(Box<str>),
-    /// A word: ASCII letters, digits, `-`, `_`, `.`, as in every reason and cause of a launcher.
+    /// A word: ASCII letters, digits, `-`, `_`, `.`, as in every reason and cause of a launcher; or a time as in
+    /// `retry_at`.
     Word(Box<str>),
 }
 
@@ -164,7 +165,7 @@ impl Field {
             Scalar::Null => Field::Bare("null".into()),
             Scalar::Bool(yes) => Field::Bare(yes.to_string().into()),
             Scalar::Number(digits) => Field::Bare(digits.into()),
-            Scalar::Text(text) if is_word(text) => Field::Word(text.into()),
+            Scalar::Text(text) if is_word(text) || is_time(text) => Field::Word(text.into()),
             Scalar::Text(_) => return None,
         })
     }
@@ -173,6 +174,11 @@ impl Field {
 /// Whether a text is one word, which can say no more than a status or a reason does.
 pub(super) fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// Whether a text may be a time (RFC 3339), which has no letter but T and Z.
+fn is_time(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || "TZ:.+-".contains(c))
 }
 
 /// Whether a stream has come to its sentinel.
@@ -287,6 +293,14 @@ mod tests {
         );
         assert_eq!((failed.is_completed(), failed.reason()), (false, Some("error")));
         assert_eq!(failed.cause(), Some("killed"));
+        let later = r#"{"type":"handoff.failed","reason":"error","cause":"usage-limit","retry":"later","retry_at":"2026-01-31T09:05:00Z"}"#;
+        let later = shown(later).expect("a sentinel");
+        assert_eq!(
+            later.fields()[2..],
+            [("retry", word("later")), ("retry_at", word("2026-01-31T09:05:00Z"))]
+        );
+        let lingered = shown(r#"{"type":"handoff.completed","elapsed_seconds":3,"lingered":true}"#);
+        assert_eq!(lingered.expect("a sentinel").fields()[1], ("lingered", bare("true")));
         let odd = shown(r#"{"type":"handoff.completed","reason":"what I said","cause":{"a":1},"rc":[1]}"#);
         assert_eq!(odd, Some(Shown { completed: true, fields: vec![] }));
         assert_eq!(shown(r#"{"type":"handoff.started"}"#), None);

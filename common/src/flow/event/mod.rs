@@ -30,31 +30,35 @@ const REASON: usize = 1;
 const RC: usize = 2;
 const ELAPSED_SECONDS: usize = 3;
 const OUTPUT_TOKENS: usize = 4;
-const CAUSE: usize = 5;
-const THREAD_ID: usize = 6;
-const ITEM_TYPE: usize = 7;
-const ITEM_STATUS: usize = 8;
-const ITEM_COMMAND: usize = 9;
-const ITEM_SERVER: usize = 10;
-const ITEM_TOOL: usize = 11;
-const MESSAGE: usize = 12;
-const ERROR_MESSAGE: usize = 13;
-const ITEM_TEXT: usize = 14;
-const USAGE_OUTPUT_TOKENS: usize = 15;
-const USAGE_INPUT_TOKENS: usize = 16;
-const ITEM_ID: usize = 17;
-const ITEM_EXIT_CODE: usize = 18;
-const ITEM_MESSAGE: usize = 19;
+const CAUSE: usize = 6;
+const RETRY_AT: usize = 8;
+const THREAD_ID: usize = 9;
+const ITEM_TYPE: usize = 10;
+const ITEM_STATUS: usize = 11;
+const ITEM_COMMAND: usize = 12;
+const ITEM_SERVER: usize = 13;
+const ITEM_TOOL: usize = 14;
+const MESSAGE: usize = 15;
+const ERROR_MESSAGE: usize = 16;
+const ITEM_TEXT: usize = 17;
+const USAGE_OUTPUT_TOKENS: usize = 18;
+const USAGE_INPUT_TOKENS: usize = 19;
+const ITEM_ID: usize = 20;
+const ITEM_EXIT_CODE: usize = 21;
+const ITEM_MESSAGE: usize = 22;
 
-/// Those of a launcher's line come first, then whose run it is, then what an agent does but not what it says, so that
+/// Those of a launcher's line come first (some are read as a row alone, and have no name), then whose run it is, then what an agent does but not what it says, so that
 /// who reads nothing else can have a scanner of their own.
-static WANTS: [Want; 20] = [
+static WANTS: [Want; 23] = [
     Want { path: &["type"], cap: 64 },
     Want { path: &["reason"], cap: 64 },
     Want { path: &["rc"], cap: 32 },
     Want { path: &["elapsed_seconds"], cap: 32 },
     Want { path: &["output_tokens"], cap: 32 },
+    Want { path: &["lingered"], cap: 0 },
     Want { path: &["cause"], cap: 64 },
+    Want { path: &["retry"], cap: 64 },
+    Want { path: &["retry_at"], cap: 64 },
     Want { path: &["thread_id"], cap: 1024 },
     Want { path: &["item", "type"], cap: 64 },
     Want { path: &["item", "status"], cap: 64 },
@@ -83,7 +87,7 @@ pub fn turn_scanner() -> Scanner {
 
 /// A scanner that keeps what [`Handoff::of`] reads, and no more.
 pub fn handoff_scanner() -> Scanner {
-    Scanner::new(&WANTS[..=CAUSE])
+    Scanner::new(&WANTS[..=RETRY_AT])
 }
 
 /// A scanner that keeps what [`Milestone::of`] and [`Handoff::of`] read, and no more.

@@ -1,7 +1,7 @@
 //! What a line tells of an agent's doings, and nothing that anybody says in it.
 
 use super::super::scan::{Found, Value};
-use super::{CAUSE, ITEM_COMMAND, ITEM_SERVER, ITEM_STATUS, ITEM_TOOL, ITEM_TYPE, TYPE, WANTS, text};
+use super::{ITEM_COMMAND, ITEM_SERVER, ITEM_STATUS, ITEM_TOOL, ITEM_TYPE, RETRY_AT, TYPE, WANTS, text};
 
 /// The words of an object by which its kind is known. Each is there where the line has it as a text; a line's own
 /// texts have no place here.
@@ -53,7 +53,7 @@ impl<'a> Outline<'a> {
 pub(in super::super) fn launcher_fields<'a>(
     found: Found<'a>,
 ) -> impl Iterator<Item = (&'static str, Scalar<'a>)> {
-    (TYPE + 1..=CAUSE).filter_map(move |want| {
+    (TYPE + 1..=RETRY_AT).filter_map(move |want| {
         let value = match found.get(want)? {
             Value::Null => Scalar::Null,
             Value::Bool(yes) => Scalar::Bool(yes),
