@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use nix::sys::signal::Signal;
 
 use super::{DONE, NO_NOTICES, append, failed, records, settled, told, watch};
-use crate::harness::filter::Filter;
+use crate::harness::filter::{Filter, filter};
 use crate::harness::running::Running;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{M, S, T, lines};
@@ -119,6 +119,26 @@ fn w2_a_file_that_is_gone_is_waited_for() {
     fs::rename(scratch.path("away"), scratch.path("A1")).expect("renaming");
     let ran = running.end();
     assert_eq!(without_digests(&ran.exits(0).stdout), settled("A1", 1, DONE, 1, 1));
+}
+
+#[test]
+fn a_file_that_is_moved_away_for_good_settles_by_its_budget_alone() {
+    let scratch = Scratch::new();
+    scratch.write("A1", lines([T, S]));
+    let watcher = filter("wave-watch").dir(scratch.dir()).args(["--agent", "A1", "2", "A1"]).args(DIGESTS);
+    let start = ["--no-sentinel-grace-seconds", "0.5", "--start-seconds", "1"];
+    let running = watcher.args(start).start();
+    has_read(&running, 2);
+    fs::rename(scratch.path("A1"), scratch.path("away")).expect("renaming");
+    told(&running, "\"progressFileExists\":false");
+    // Its writer goes on under the other name, which nobody has told the watcher.
+    append(scratch.path("away"), lines([M, DONE]));
+    let ran = running.end();
+    let told = without_digests(&ran.exits(1).stdout);
+    assert!(
+        told[0].contains(r#""reason":"no-sentinel","#) && told[0].contains(r#""eventCount":2,"#),
+        "{ran}"
+    );
 }
 
 #[test]
