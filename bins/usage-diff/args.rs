@@ -5,15 +5,18 @@ use clap::{Parser, ValueEnum};
 use common::face::exit::{self, Status};
 use common::face::{args, say};
 use common::flow::usage::Basis;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// What to do.
 #[derive(Debug)]
 pub struct Config {
     /// Where the names of the files are.
     pub files: Files,
-    /// What the totals begin at.
-    pub basis: Basis,
+    /// What a total begins at where the stream does not show it, as far as that was said.
+    pub basis: Option<Basis>,
+    /// The files whose totals begin at their process.
+    pub by_process: BTreeSet<PathBuf>,
     /// The run that the first thread was forked from.
     pub parent: Option<Source>,
     /// What to print.
@@ -44,12 +47,17 @@ impl Source {
         if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) }
     }
 
+    /// The path that means it.
+    pub fn path(&self) -> &Path {
+        match self {
+            Source::Stdin => Path::new("-"),
+            Source::File(path) => path,
+        }
+    }
+
     /// What people call it.
     pub fn name(&self) -> String {
-        match self {
-            Source::Stdin => "-".to_owned(),
-            Source::File(path) => path.display().to_string(),
-        }
+        self.path().display().to_string()
     }
 }
 
@@ -76,9 +84,9 @@ pub enum Form {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum TypedBasis {
-    /// The thread's beginning: Codex 0.98 and later
+    /// The thread's beginning: Codex 0.79 and later
     Thread,
-    /// The process's beginning: Codex 0.66 and earlier
+    /// The process's beginning: Codex 0.77 and earlier
     Process,
 }
 
@@ -99,9 +107,12 @@ struct Typed {
     /// Print this number alone, a line for each file, or the word unknown; total_tokens is input and output
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
-    /// What the totals in the streams begin at
-    #[arg(long, value_enum, default_value = "thread")]
-    basis: TypedBasis,
+    /// What totals begin at in streams that do not show it; thread when not given. Those of Codex 0.125 and later do
+    #[arg(long, value_enum)]
+    basis: Option<TypedBasis>,
+    /// The totals of FILE, one of those given, begin at its process: Codex 0.77 and earlier; repeatable
+    #[arg(long, value_name = "FILE")]
+    process: Vec<PathBuf>,
     /// The last run before a fork: what it had used is not the fork's. The fork is the first thread given, but for
     /// FILE's own
     #[arg(long, value_name = "FILE")]
@@ -125,8 +136,8 @@ impl Typed {
         if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
             return Some("-: stdin can be read only once");
         }
-        if self.parent.is_some() && matches!(self.basis, TypedBasis::Process) {
-            return Some("--parent: by process nothing is subtracted; leave it out, or --basis process");
+        if self.files_from.is_none() && self.process.iter().any(|file| !self.files.contains(file)) {
+            return Some("--process: not one of the files given");
         }
         None
     }
@@ -137,10 +148,11 @@ impl Typed {
                 Some(list) => Files::Listed(Source::named(list)),
                 None => Files::Given(self.files.into_iter().map(Source::named).collect()),
             },
-            basis: match self.basis {
+            basis: self.basis.map(|basis| match basis {
                 TypedBasis::Thread => Basis::Thread,
                 TypedBasis::Process => Basis::Process,
-            },
+            }),
+            by_process: self.process.into_iter().collect(),
             parent: self.parent.map(Source::named),
             form: match self.field {
                 Some(name) => Form::Field(name),

@@ -7,7 +7,7 @@ use crate::{NAME, names, words};
 use common::edge::place::{self, Identity};
 use common::face::exit::Status;
 use common::face::say;
-use common::flow::usage::{Ledger, Run, Said};
+use common::flow::usage::{Baseline, Basis, Evidence, Ledger, Run, Said};
 use std::collections::HashSet;
 use std::io;
 
@@ -46,20 +46,40 @@ pub fn run(config: Config) -> Status {
 
 fn count(config: Config, files: &mut Files) -> Result<(), Stop> {
     let parent = config.parent.map(|parent| files.parent(&parent));
-    let mut ledger = Ledger::new(config.basis, parent);
-    let mut printer = Printer::new(config.form, config.basis).map_err(Stop::Print)?;
+    let mut ledger = Ledger::new(parent);
+    let mut printer = Printer::new(config.form).map_err(Stop::Print)?;
+    let mut by_process = config.by_process;
+    let mut assumed = 0;
     for source in names::sources(config.files).map_err(Stop::List)? {
         let source = source.map_err(Stop::List)?;
         let file = source.name();
         let said = files.said(&source, &file).unwrap_or_default();
-        let run = (said.objects > 0).then(|| ledger.enter(&said));
+        let by_process = by_process.remove(source.path());
+        let basis = if by_process { Some(Basis::Process) } else { config.basis };
+        let run = (said.objects > 0).then(|| ledger.enter(&said, basis));
+        if let Some(run) = &run {
+            assumed += u64::from(is_guess(run));
+            if by_process && run.evidence == Evidence::Stream {
+                say::line(NAME, &words::of_recent(&file));
+            }
+        }
         let entry = Entry { file: &file, said: &said, run: run.as_ref() };
         printer.run(&entry).map_err(Stop::Print)?;
     }
     if ledger.has_parent_left() {
         say::line(NAME, "--parent: no thread but its own was given: nothing is subtracted for it");
     }
-    printer.end(&ledger).map_err(Stop::Print)
+    printer.end(&ledger).map_err(Stop::Print)?;
+    for path in by_process {
+        files.wrong(Status::NO_INPUT, &format!("--process {}: not one of the files given", path.display()));
+    }
+    words::of_assumed(assumed).iter().for_each(|words| say::line(NAME, words));
+    Ok(())
+}
+
+/// Whether another basis, which nothing rules out, would have given another usage.
+fn is_guess(run: &Run) -> bool {
+    run.evidence == Evidence::Assumed && run.usage.is_some() && run.baseline == Some(Baseline::PreviousRun)
 }
 
 /// The files that are read.

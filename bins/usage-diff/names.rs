@@ -7,7 +7,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStringExt;
 
-/// The sources, in order. In a list a name is a line; blank lines are none.
+/// U+FEFF in UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The sources, in order. In a list a name is a line, without a CR before its LF and a BOM at the beginning; blank lines
+/// are none.
 ///
 /// # Errors
 /// When the list cannot be opened; an element is an error when it cannot be read on.
@@ -20,6 +24,17 @@ pub fn sources(files: Files) -> io::Result<Box<dyn Iterator<Item = io::Result<So
 }
 
 fn lines(list: impl BufRead) -> impl Iterator<Item = io::Result<Source>> {
-    let names = list.split(b'\n').filter(|name| name.as_ref().map_or(true, |name| !name.is_empty()));
+    let names = list.split(b'\n').enumerate().map(|(number, line)| line.map(|line| bare(line, number == 0)));
+    let names = names.filter(|name| name.as_ref().map_or(true, |name| !name.is_empty()));
     names.map(|name| name.map(|name| Source::named(OsString::from_vec(name).into())))
+}
+
+fn bare(mut line: Vec<u8>, is_first: bool) -> Vec<u8> {
+    if line.ends_with(b"\r") {
+        line.pop();
+    }
+    if is_first && line.starts_with(BOM) {
+        line.drain(..BOM.len());
+    }
+    line
 }

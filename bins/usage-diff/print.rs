@@ -8,7 +8,7 @@ use common::edge::output::Output;
 use common::face::say;
 use common::face::terminal::Target;
 use common::flow::record::usage;
-use common::flow::usage::{Basis, Ledger};
+use common::flow::usage::Ledger;
 use std::io;
 
 /// Prints each run when it is known, and the sums at the end; a table is known at the end as a whole.
@@ -16,7 +16,6 @@ use std::io;
 pub struct Printer {
     stdout: Output,
     target: Target,
-    basis: Basis,
     form: Form,
     table: Table,
     files: u64,
@@ -24,10 +23,10 @@ pub struct Printer {
 
 impl Printer {
     /// A printer that has printed nothing.
-    pub fn new(form: Form, basis: Basis) -> io::Result<Printer> {
+    pub fn new(form: Form) -> io::Result<Printer> {
         let stdout = Output::stdout()?;
         let target = Target::of(&stdout);
-        Ok(Printer { stdout, target, basis, form, table: Table::new(basis), files: 0 })
+        Ok(Printer { stdout, target, form, table: Table::default(), files: 0 })
     }
 
     /// Takes a file.
@@ -39,7 +38,7 @@ impl Printer {
         match &self.form {
             Form::Records => {
                 let thread = entry.said.thread.as_deref();
-                let record = usage::run(entry.file, thread, self.basis, entry.run);
+                let record = usage::run(entry.file, thread, entry.run);
                 self.stdout.bytes(self.target.records(&record).as_bytes())
             }
             Form::Field(name) => {

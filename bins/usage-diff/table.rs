@@ -18,13 +18,14 @@ const COLUMNS: [(&str, &str); 5] = [
 type Cells = (String, [String; COLUMNS.len()]);
 
 /// The lines of a table as they come.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Table {
-    basis: Basis,
     /// The lines of each thread, in the ledger's order.
     threads: Vec<Vec<Line>>,
     /// The files that tell of no run.
     others: Vec<String>,
+    /// Whether a number is a difference to the run above it.
+    has_differences: bool,
 }
 
 /// A run.
@@ -36,11 +37,6 @@ struct Line {
 }
 
 impl Table {
-    /// An empty table.
-    pub fn new(basis: Basis) -> Table {
-        Table { basis, threads: Vec::new(), others: Vec::new() }
-    }
-
     /// Takes a file.
     pub fn run(&mut self, entry: &Entry<'_>) {
         let file = safe::line(entry.file);
@@ -48,6 +44,7 @@ impl Table {
             self.others.push(file.into_owned());
             return;
         };
+        self.has_differences |= run.basis == Basis::Thread;
         let mut cells = numbers(run.usage.as_ref());
         if let [.., total] = &mut cells
             && run.usage.is_none()
@@ -83,8 +80,8 @@ impl Table {
         for file in &self.others {
             text += &format!("not counted: {file}\n");
         }
-        if self.basis == Basis::Thread {
-            text += "Each number is the difference to the run above it: a run that is not counted is part of the next.\n";
+        if self.has_differences {
+            text += "Each number is the difference to the run above it: what a file used that is not given is part of the next one.\n";
         }
         text
     }
@@ -127,9 +124,9 @@ fn line((first, widths): &(usize, [usize; COLUMNS.len()]), (name, cells): &Cells
 fn notes(run: &Run) -> String {
     let mut notes = Vec::new();
     notes.extend(run.baseline.and_then(words::of_baseline).map(str::to_owned));
-    if let [first, .., last] = run.covers[..] {
-        notes.push(format!("runs {first} to {last} together"));
-    }
+    notes.extend(words::of_covers(&run.covers));
+    notes.extend(words::of_may_include(&run.may_include));
+    notes.extend(words::of_subagents(run.subagents));
     match run.remark {
         Some(remark) => notes.push(words::of_remark(remark)),
         None if run.status == Status::Unknown => {
@@ -140,13 +137,20 @@ fn notes(run: &Run) -> String {
     notes.join("; ")
 }
 
-/// How many runs are not in a sum.
+/// What is not in a sum.
 fn left_out(sum: &Sum) -> String {
+    let mut all = Vec::new();
     match sum.unknown + sum.reset {
-        0 => String::new(),
-        1 => "without 1 run that is not known".to_owned(),
-        runs => format!("without {runs} runs that are not known"),
+        0 => {}
+        1 => all.push("without 1 run that is not known".to_owned()),
+        runs => all.push(format!("without {runs} runs that are not known")),
     }
+    match sum.incomplete {
+        0 => {}
+        1 => all.push("without the sub-agents of 1 run".to_owned()),
+        runs => all.push(format!("without the sub-agents of {runs} runs")),
+    }
+    all.join("; ")
 }
 
 #[cfg(test)]

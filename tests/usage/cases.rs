@@ -61,3 +61,18 @@ fn whatever_is_wrong_with_one_file_the_others_are_counted() {
 fn files_lists_standard_input_and_sentinels_are_sources() {
     transcript("usage-diff/sources");
 }
+
+#[test]
+fn a_thread_that_outlives_an_upgrade_counts_by_process_and_then_by_thread() {
+    transcript("usage-diff/upgrade");
+}
+
+#[test]
+fn a_run_that_was_killed_is_in_no_difference_and_one_that_was_interrupted_is() {
+    transcript("usage-diff/cut");
+}
+
+#[test]
+fn a_number_counts_the_same_however_it_is_written() {
+    transcript("usage-diff/numbers");
+}

@@ -1,6 +1,7 @@
 //! Many files, and long ones.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use crate::harness::filter::filter;
 use crate::harness::pipes::{feed_line, pipe};
@@ -35,12 +36,12 @@ fn ten_thousand_files_are_read_one_after_the_other() {
     assert_eq!(records.lines().count(), FILES + 5000 + 1);
     assert!(records.ends_with(
         "{\"type\":\"usage.total\",\"files\":10000,\"threads\":5000,\"runs\":10000,\"unknown_runs\":0,\
-         \"reset_runs\":0,\"usage\":{\"input_tokens\":100000,\"cached_input_tokens\":0,\"output_tokens\":100000,\
+         \"reset_runs\":0,\"incomplete_runs\":0,\"usage\":{\"input_tokens\":100000,\"cached_input_tokens\":0,\"output_tokens\":100000,\
          \"total_tokens\":200000}}\n"
     ));
     let second = records.lines().nth(5000).expect("a record");
     assert!(
-        second.contains(r#""run":2,"basis":"thread","baseline":"previous-run","usage":{"input_tokens":10,"#)
+        second.contains(r#""run":2,"basis":"thread","basis_from":"assumed","baseline":"previous-run","usage":{"input_tokens":10,"#)
     );
     let from_stdin = filter("usage-diff").args(["--files-from", "-"]).stdin(list.as_str());
     from_stdin.dir(scratch.dir()).run().exits(0).stdout_is(&records);
@@ -92,6 +93,22 @@ fn s5_the_pieces_make_no_difference() {
     let ran = filter("usage-diff").arg("-").stdin_from(input).run();
     feeder.join().expect("the feeder");
     ran.exits(0).stdout_is(&whole.stdout);
+}
+
+#[test]
+fn names_of_files_that_are_not_there_cost_no_more_than_files() {
+    let scratch = Scratch::new();
+    let names = |prefix: &str| (0..FILES).map(|number| format!("{prefix}{number}\n")).collect::<String>();
+    let (there, missing) = (names("there"), names("missing"));
+    there.lines().for_each(|name| drop(scratch.write(name, run(1, 1))));
+    let listed =
+        |list: &str| filter("usage-diff").args(["--files-from", "-"]).dir(scratch.dir()).stdin(list).run();
+    let ordinary = listed(&there);
+    ordinary.exits(0);
+    let ran = listed(&missing);
+    assert_eq!(ran.exits(66).stderr_lines().len(), FILES);
+    // The machine may be busy with something else meanwhile.
+    ran.took(Duration::ZERO, 10 * ordinary.elapsed + Duration::from_secs(1));
 }
 
 #[test]

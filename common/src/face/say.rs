@@ -7,8 +7,10 @@
 use super::exit::Status;
 use super::safe;
 use std::io::{self, Write};
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,22 +34,64 @@ pub fn block(text: &str) {
     print(format!("{}\n", safe::block(text)));
 }
 
-/// Writes in a thread: a full pipe or terminal cannot be left in any other way.
+/// Hands `text` to the writer, a thread: a full pipe or terminal cannot be left in any other way.
 fn print(text: String) {
+    let mut writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
     if DEAF.load(Ordering::Relaxed) {
         return;
     }
-    let (done, wait) = mpsc::channel();
-    let text = Arc::new(text);
-    let shared = Arc::clone(&text);
-    let writer = move || {
-        write(shared.as_bytes());
-        // Nobody waits any more when it took too long.
-        let _ = done.send(());
+    let rest = match writer.as_ref().filter(|writer| writer.is_of_this_process()) {
+        Some(writer) => writer.print(text),
+        None => Err(text),
     };
-    match thread::Builder::new().spawn(writer) {
-        Ok(_) => DEAF.store(wait.recv_timeout(PATIENCE).is_err(), Ordering::Relaxed),
-        Err(_) => write(text.as_bytes()),
+    let Err(text) = rest else { return };
+    match Writer::start() {
+        Some(new) => {
+            // It has just begun to wait for its first message.
+            let _ = writer.insert(new).print(text);
+        }
+        None => write(text.as_bytes()),
+    }
+}
+
+/// The thread that writes messages. Ten thousand of them do not cost ten thousand threads.
+#[derive(Debug)]
+struct Writer {
+    process: u32,
+    messages: SyncSender<String>,
+    written: Receiver<()>,
+}
+
+static WRITER: Mutex<Option<Writer>> = Mutex::new(None);
+
+impl Writer {
+    /// Starts one; `None` where there is no thread to be had. It ends when no message comes for a while.
+    fn start() -> Option<Writer> {
+        // A message is taken by a thread that waits for it, or not at all.
+        let (messages, queue) = mpsc::sync_channel::<String>(0);
+        let (done, written) = mpsc::channel();
+        let work = move || {
+            while let Ok(text) = queue.recv_timeout(PATIENCE) {
+                write(text.as_bytes());
+                // Nobody waits any more when it took too long.
+                let _ = done.send(());
+            }
+        };
+        thread::Builder::new().spawn(work).ok()?;
+        Some(Writer { process: process::id(), messages, written })
+    }
+
+    /// A process that was forked from the one that started it does not have its thread.
+    fn is_of_this_process(&self) -> bool {
+        self.process == process::id()
+    }
+
+    /// Prints `text`, and waits for that as long as its reader may take. The error is the text when the thread has
+    /// ended.
+    fn print(&self, text: String) -> Result<(), String> {
+        self.messages.send(text).map_err(|unsent| unsent.0)?;
+        DEAF.store(self.written.recv_timeout(PATIENCE).is_err(), Ordering::Relaxed);
+        Ok(())
     }
 }
 

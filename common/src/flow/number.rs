@@ -32,6 +32,14 @@ pub fn whole(digits: &str) -> Option<u64> {
     value.filter(|_| !minus)
 }
 
+/// The value of `digits` when it is a whole number from -2^63 to 2^63 - 1, as [`whole`] reads it.
+pub fn whole_signed(digits: &str) -> Option<i64> {
+    match digits.strip_prefix('-') {
+        Some(digits) => whole(digits).and_then(|value| 0_i64.checked_sub_unsigned(value)),
+        None => whole(digits)?.try_into().ok(),
+    }
+}
+
 /// How many digits 2^64 - 1 has.
 const MOST_DIGITS: usize = 20;
 
@@ -60,6 +68,20 @@ mod tests {
             ("1e19", 10_000_000_000_000_000_000),
         ] {
             assert_eq!(whole(digits), Some(value), "{digits}");
+        }
+    }
+
+    #[test]
+    fn signed_numbers_have_the_same_rule() {
+        for (digits, value) in [
+            ("2.0", Some(2)),
+            ("-1e0", Some(-1)),
+            ("-0", Some(0)),
+            ("-9223372036854775808", Some(i64::MIN)),
+            ("9223372036854775808", None),
+            ("-1.5", None),
+        ] {
+            assert_eq!(whole_signed(digits), value, "{digits}");
         }
     }
 

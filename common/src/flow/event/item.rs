@@ -1,5 +1,6 @@
 //! The items of a turn: what the agent does on the way to its answer.
 
+use super::super::number;
 use super::super::scan::{Found, Value};
 use super::{ITEM_COMMAND, ITEM_EXIT_CODE, ITEM_ID, ITEM_MESSAGE, ITEM_SERVER, ITEM_STATUS, ITEM_TEXT};
 use super::{ITEM_TOOL, ITEM_TYPE, text};
@@ -106,7 +107,7 @@ impl<'a> Item<'a> {
                 command: kept(found, ITEM_COMMAND),
                 status,
                 exit_code: match found.get(ITEM_EXIT_CODE) {
-                    Some(Value::Number(Some(digits))) => digits.parse().ok(),
+                    Some(Value::Number(Some(digits))) => number::whole_signed(digits),
                     _ => None,
                 },
             },

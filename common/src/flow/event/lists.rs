@@ -60,6 +60,20 @@ pub fn usage(line: &str, mut each: impl FnMut(&str, &str)) {
     }
 }
 
+/// Hands the id of each agent that the `collab_tool_call` on `line` names to `each`, some of them twice. True when there
+/// must be an agent and none is named: `wait` of Codex 0.162 and later is all that a stream has of some.
+pub fn agents(line: &str, mut each: impl FnMut(&str)) -> bool {
+    let mut is_named = false;
+    let receivers = at(line, &["item", "receiver_thread_ids"]).into_iter().flat_map(elements);
+    let states = at(line, &["item", "agents_states"]).into_iter().flat_map(members).map(|(key, _)| key);
+    for id in receivers.chain(states).filter_map(key_name) {
+        is_named = true;
+        each(&id);
+    }
+    let status = at(line, &["item", "status"]).and_then(key_name);
+    !is_named && !matches!(status.as_deref(), Some("in_progress" | "failed"))
+}
+
 /// Hands what `wants` find in each object of the array at `path` to `each`.
 fn objects(line: &str, path: &[&str], wants: &'static [Want], mut each: impl FnMut(Found<'_>)) {
     let mut scanner = Scanner::new(wants);
@@ -106,6 +120,22 @@ mod tests {
         let mut all = Vec::new();
         steps(line, |step| all.push((step.text.text.to_owned(), step.completed)));
         assert_eq!(all, [("Read".into(), true), ("Edit, \"it\"".into(), false), ("Test".into(), false)]);
+    }
+
+    #[test]
+    fn the_agents_of_a_call_are_found() {
+        for (item, ids, is_unnamed) in [
+            (r#"{"receiver_thread_ids":["a","b"],"agents_states":{"b":{},"c":{}}}"#, "a b b c", false),
+            (r#"{"receiver_thread_ids":[],"agents_states":{},"status":"in_progress"}"#, "", false),
+            (r#"{"receiver_thread_ids":[],"agents_states":{},"status":"failed"}"#, "", false),
+            (r#"{"tool":"wait","status":"completed"}"#, "", true),
+            (r#"{"receiver_thread_ids":null,"agents_states":7}"#, "", true),
+        ] {
+            let mut all = Vec::new();
+            let line = format!(r#"{{"type":"item.completed","item":{item}}}"#);
+            assert_eq!(agents(&line, |id| all.push(id.to_owned())), is_unnamed, "{item}");
+            assert_eq!(all.join(" "), ids, "{item}");
+        }
     }
 
     #[test]

@@ -9,10 +9,11 @@ mod item;
 mod lists;
 mod outline;
 
+use super::number;
 use super::scan::{Found, Scan, Scanner, Value, Want};
 
 pub use item::{Item, Kind, Phase, Text};
-pub use lists::{Change, Step, changes, steps, usage};
+pub use lists::{Change, Step, agents, changes, steps, usage};
 pub(super) use outline::launcher_fields;
 pub use outline::{Outline, Scalar};
 
@@ -21,6 +22,9 @@ pub const MESSAGE_CAP: usize = 1 << 20;
 
 /// What the types of a launcher's lines begin with.
 const HANDOFF: &[u8] = b"handoff.";
+
+/// The type of an item that is a call of another agent.
+const COLLAB_CALL: &[u8] = b"collab_tool_call";
 
 /// How much of a failure message is kept, in bytes.
 pub const FAILURE_CAP: usize = 4096;
@@ -92,7 +96,7 @@ pub fn handoff_scanner() -> Scanner {
 
 /// A scanner that keeps what [`Milestone::of`] and [`Handoff::of`] read, and no more.
 pub fn milestone_scanner() -> Scanner {
-    Scanner::new(&WANTS[..=THREAD_ID])
+    Scanner::new(&WANTS[..=ITEM_TYPE])
 }
 
 /// A scanner that keeps what [`Handoff::of`] and [`Outline::of`] read, and no text of a message.
@@ -220,8 +224,14 @@ impl<'a> Handoff<'a> {
 pub enum Milestone<'a> {
     /// `thread.started` with its `thread_id`.
     ThreadStarted(Option<&'a str>),
+    /// `turn.started`
+    TurnStarted,
     /// `turn.completed`; [`usage`] has its numbers.
     TurnCompleted,
+    /// `turn.failed`
+    TurnFailed,
+    /// A call of another agent at any point of its way; [`agents`] has which.
+    CollabCall,
     /// Any other JSON object.
     Object,
     /// Nothing but white space.
@@ -238,7 +248,12 @@ impl<'a> Milestone<'a> {
             Scan::NotObject | Scan::Malformed => Milestone::NoObject,
             Scan::Object(found) => match found.word(TYPE) {
                 Some(b"thread.started") => Milestone::ThreadStarted(text(found, THREAD_ID)),
+                Some(b"turn.started") => Milestone::TurnStarted,
                 Some(b"turn.completed") => Milestone::TurnCompleted,
+                Some(b"turn.failed") => Milestone::TurnFailed,
+                Some(kind) if kind.starts_with(b"item.") && found.word(ITEM_TYPE) == Some(COLLAB_CALL) => {
+                    Milestone::CollabCall
+                }
                 _ => Milestone::Object,
             },
         }
@@ -260,9 +275,10 @@ fn output_tokens(found: Found<'_>) -> Option<u64> {
         .filter(|_| !(is_zero(USAGE_OUTPUT_TOKENS) && is_zero(USAGE_INPUT_TOKENS)))
 }
 
+/// A number as every filter counts it: see [`number::whole`].
 fn whole_number(found: Found<'_>, want: usize) -> Option<u64> {
     match found.get(want) {
-        Some(Value::Number(Some(digits))) => digits.parse().ok(),
+        Some(Value::Number(Some(digits))) => number::whole(digits),
         _ => None,
     }
 }
@@ -304,13 +320,16 @@ mod tests {
         check(r#"{"type":"turn.completed"}"#, Event::TurnCompleted(None));
         check(r#"{"type":"turn.completed","usage":null}"#, Event::TurnCompleted(None));
         check(r#"{"type":"turn.completed","usage":{"output_tokens":"7"}}"#, Event::TurnCompleted(None));
-        check(r#"{"type":"turn.completed","usage":{"output_tokens":1.8e4}}"#, Event::TurnCompleted(None));
         let zeros = r#"{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0}"#;
         check(&format!(r#"{{"type":"turn.completed","usage":{zeros}}}"#), Event::TurnCompleted(None));
         check(
             r#"{"type":"turn.completed","usage":{"input_tokens":9,"output_tokens":0}}"#,
             Event::TurnCompleted(Some(0)),
         );
+        for (digits, tokens) in [("7.0", Some(7)), ("1e3", Some(1000)), ("1.5", None), ("-1", None)] {
+            let line = format!(r#"{{"type":"turn.completed","usage":{{"output_tokens":{digits}}}}}"#);
+            check(&line, Event::TurnCompleted(tokens));
+        }
         check(r#"{"type":"turn.failed","error":null}"#, Event::TurnFailed(None));
         check(r#"{"type":"item.completed","item":null}"#, Event::Other);
         check(r#"{"type":"item.plan.delta"}"#, Event::Other);
@@ -325,6 +344,10 @@ mod tests {
             (r#"{"type":"thread.started","thread_id":"t1"}"#, Milestone::ThreadStarted(Some("t1"))),
             (r#"{"type":"thread.started","thread_id":7}"#, Milestone::ThreadStarted(None)),
             (r#"{"type":"turn.completed","usage":{}}"#, Milestone::TurnCompleted),
+            (r#"{"type":"turn.started"}"#, Milestone::TurnStarted),
+            (r#"{"type":"turn.failed"}"#, Milestone::TurnFailed),
+            (r#"{"type":"item.started","item":{"type":"collab_tool_call"}}"#, Milestone::CollabCall),
+            (r#"{"type":"x","item":{"type":"collab_tool_call"}}"#, Milestone::Object),
             (r#"{"item":{"type":"turn.completed"}}"#, Milestone::Object),
             ("\r", Milestone::Blank),
             ("[]", Milestone::NoObject),

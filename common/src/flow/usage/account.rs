@@ -5,6 +5,10 @@ use super::super::number;
 use super::super::sentinel::{Outcome, Reading};
 use super::super::stream::Line;
 use super::counts::{Counts, TOTAL};
+use std::collections::HashSet;
+
+/// How many agents of a run are told apart.
+const AGENTS_CAP: usize = 4096;
 
 /// Observes the lines of one run.
 #[derive(Debug, Default)]
@@ -12,6 +16,26 @@ pub struct Account {
     said: Said,
     /// `output_tokens` of the sentinel.
     sealed: Option<u64>,
+    /// How the sentinel says that it failed.
+    failed: Failed,
+    /// Whether a turn has begun and not come to its end.
+    is_in_turn: bool,
+    /// The agents that were named.
+    agents: HashSet<Box<str>>,
+    /// Whether there were others.
+    has_unnamed_agents: bool,
+}
+
+/// What the sentinel of a failed run says about the end of Codex.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Failed {
+    /// Nothing.
+    #[default]
+    Otherwise,
+    /// It was stopped, beginning with INT, on which Codex saves what the turn used.
+    Stopped,
+    /// It ended without a chance to save it.
+    Cut,
 }
 
 /// What a run said.
@@ -22,8 +46,6 @@ pub struct Said {
     /// The total at its end, by its last completed turn or, without one, by its sentinel. `None` when there is no
     /// number, or nothing but zeros.
     pub total: Option<Counts>,
-    /// Whether a turn completed.
-    pub turn_completed: bool,
     /// How many lines were JSON objects.
     pub objects: u64,
     /// How many lines were neither that nor blank.
@@ -32,6 +54,33 @@ pub struct Said {
     pub odd: Vec<Odd>,
     /// Whether other threads came before `thread` in this stream; what they used is not in `total`.
     pub after_others: bool,
+    /// The other agents that it called, whose tokens are in no total of its thread.
+    pub subagents: Subagents,
+    /// Whether it ended in the middle of a turn, so that what the turn used may be in no total at all.
+    pub is_cut: bool,
+}
+
+/// Other agents that a run called.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Subagents {
+    /// None.
+    #[default]
+    None,
+    /// So many.
+    Some(u64),
+    /// Some; the stream does not tell how many.
+    Uncounted,
+}
+
+impl Subagents {
+    /// Those of two runs together.
+    pub(super) fn plus(self, other: Subagents) -> Subagents {
+        match (self, other) {
+            (Subagents::None, other) | (other, Subagents::None) => other,
+            (Subagents::Some(one), Subagents::Some(other)) => Subagents::Some(one + other),
+            _ => Subagents::Uncounted,
+        }
+    }
 }
 
 /// A part of a usage that could not be counted.
@@ -60,12 +109,13 @@ impl Account {
                 return;
             }
             Milestone::ThreadStarted(Some(id)) => self.begin(id),
+            Milestone::TurnStarted => self.is_in_turn = true,
+            Milestone::TurnFailed => self.is_in_turn = false,
             Milestone::TurnCompleted => self.take_usage(line),
+            Milestone::CollabCall => self.take_agents(line),
             Milestone::ThreadStarted(None) | Milestone::Object => {
-                if let Some(Outcome::Completed { output_tokens }) =
-                    Reading::of(line.scan).map(|reading| reading.outcome)
-                {
-                    self.sealed = output_tokens.or(self.sealed);
+                if let Some(reading) = Reading::of(line.scan) {
+                    self.take_outcome(reading.outcome);
                 }
             }
         }
@@ -73,29 +123,73 @@ impl Account {
     }
 
     fn begin(&mut self, thread: &str) {
-        let said = &mut self.said;
+        let said = &self.said;
         if said.thread.as_deref() == Some(thread) {
             return;
         }
         if said.thread.is_some() {
-            (said.total, said.turn_completed, said.after_others) = (None, false, true);
-            said.odd.clear();
-            self.sealed = None;
+            *self = Account {
+                said: Said { after_others: true, ..self.said.counts_of_lines() },
+                ..Account::new()
+            };
         }
-        said.thread = Some(thread.to_owned());
+        self.said.thread = Some(thread.to_owned());
     }
 
     /// Each total takes in those before it, so the last one counts.
     fn take_usage(&mut self, line: Line<'_>) {
         let (counts, odd) = told(line);
-        (self.said.total, self.said.odd, self.said.turn_completed) = (Some(counts), odd, true);
+        (self.said.total, self.said.odd, self.is_in_turn) = (Some(counts), odd, false);
+    }
+
+    fn take_agents(&mut self, line: Line<'_>) {
+        let Some(text) = line.text() else {
+            self.has_unnamed_agents = true;
+            return;
+        };
+        let (agents, mut are_too_many) = (&mut self.agents, false);
+        let is_unnamed = event::agents(text, |id| {
+            are_too_many |= agents.len() == AGENTS_CAP && !agents.contains(id);
+            if !are_too_many && !agents.contains(id) {
+                agents.insert(id.into());
+            }
+        });
+        self.has_unnamed_agents |= are_too_many || is_unnamed && self.agents.is_empty();
+    }
+
+    fn take_outcome(&mut self, outcome: Outcome<'_>) {
+        match outcome {
+            Outcome::Completed { output_tokens } => self.sealed = output_tokens.or(self.sealed),
+            Outcome::Failed { reason: Some("timeout" | "cancelled"), .. } => self.failed = Failed::Stopped,
+            Outcome::Failed { cause: Some("killed" | "incomplete" | "lost"), .. } => {
+                self.failed = Failed::Cut
+            }
+            Outcome::Failed { .. } => {}
+        }
     }
 
     /// What the run said, all in all.
     pub fn close(self) -> Said {
         let sealed = self.sealed.map(Counts::of_output);
         let total = self.said.total.filter(Counts::is_some).or(sealed).filter(Counts::is_some);
-        Said { total, ..self.said }
+        let is_cut = match self.failed {
+            Failed::Stopped => false,
+            Failed::Cut => true,
+            Failed::Otherwise => self.is_in_turn,
+        };
+        let subagents = match self.agents.len() as u64 {
+            _ if self.has_unnamed_agents => Subagents::Uncounted,
+            0 => Subagents::None,
+            count => Subagents::Some(count),
+        };
+        Said { total, is_cut, subagents, ..self.said }
+    }
+}
+
+impl Said {
+    /// What it says about lines, and nothing about a run.
+    fn counts_of_lines(&self) -> Said {
+        Said { objects: self.objects, others: self.others, ..Said::default() }
     }
 }
 
@@ -154,7 +248,6 @@ mod tests {
         let expected = Said {
             thread: Some("t1".into()),
             total: Some(counts(2, 1, 3)),
-            turn_completed: true,
             objects: 3,
             others: 2,
             ..Said::default()
@@ -220,6 +313,46 @@ mod tests {
         stream.push(b"}}\n", |line| account.observe(line));
         let all = account.close();
         assert_eq!((all.total, all.odd), (None, vec![Odd::TooLong]));
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_may_have_saved_nothing() {
+        let (started, failed) = (r#"{"type":"turn.started"}"#, r#"{"type":"turn.failed"}"#);
+        let sentinel = |fields: &str| format!("{{\"type\":\"handoff.failed\",{fields}}}");
+        for (lines, is_cut) in [
+            (vec![], false),
+            (vec![started.into()], true),
+            (vec![started.into(), failed.into()], false),
+            (vec![started.into(), turn("null")], false),
+            (vec![started.into(), sentinel(r#""reason":"timeout""#)], false),
+            (vec![started.into(), sentinel(r#""reason":"cancelled""#)], false),
+            (vec![started.into(), sentinel(r#""reason":"error","rc":1"#)], true),
+            (
+                vec![started.into(), failed.into(), sentinel(r#""reason":"error","rc":1,"cause":"auth""#)],
+                false,
+            ),
+            (vec![sentinel(r#""reason":"error","rc":137,"cause":"killed""#)], true),
+            (vec![sentinel(r#""reason":"error","rc":70,"cause":"incomplete""#)], true),
+            (vec![sentinel(r#""reason":"error","rc":125,"cause":"lost""#)], true),
+        ] {
+            assert_eq!(said(&lines.join("\n")).is_cut, is_cut, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn each_agent_counts_once_and_one_without_a_name_is_said() {
+        let call = |item: &str| {
+            format!("{{\"type\":\"item.completed\",\"item\":{{\"type\":\"collab_tool_call\",{item}}}}}\n")
+        };
+        let named = call(r#""receiver_thread_ids":["a","b"]"#) + &call(r#""agents_states":{"b":{}}"#);
+        assert_eq!(said(&named).subagents, Subagents::Some(2));
+        assert_eq!(said(&call(r#""receiver_thread_ids":[],"status":"failed""#)).subagents, Subagents::None);
+        let wait = call(r#""tool":"wait","status":"completed""#);
+        assert_eq!(said(&wait).subagents, Subagents::Uncounted);
+        assert_eq!(said(&format!("{named}{wait}")).subagents, Subagents::Some(2));
+        let ids: Vec<String> = (0..=AGENTS_CAP).map(|number| format!("\"{number}\"")).collect();
+        let many = call(&format!("\"receiver_thread_ids\":[{}]", ids.join(",")));
+        assert_eq!(said(&many).subagents, Subagents::Uncounted);
     }
 
     #[test]

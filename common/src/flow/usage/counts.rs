@@ -11,10 +11,11 @@ pub const TOTAL: &str = "total_tokens";
 
 const INPUT: &str = "input_tokens";
 const OUTPUT: &str = "output_tokens";
+const CACHE_WRITE: &str = "cache_write_input_tokens";
+const REASONING: &str = "reasoning_output_tokens";
 
 /// The fields that are known today, in the order in which they are shown; others follow by name.
-const KNOWN: [&str; 5] =
-    [INPUT, "cached_input_tokens", "cache_write_input_tokens", OUTPUT, "reasoning_output_tokens"];
+const KNOWN: [&str; 5] = [INPUT, "cached_input_tokens", CACHE_WRITE, OUTPUT, REASONING];
 
 /// Whole numbers by the name of their field, each name once. `None` is a number that is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,6 +74,11 @@ impl Counts {
     /// Whether it says anything: a server that sends no usage makes Codex print zeros.
     pub(super) fn is_some(&self) -> bool {
         self.fields.iter().any(|(_, value)| value.is_some_and(|value| value > 0))
+    }
+
+    /// Whether it has a field that Codex writes since 0.125 (`reasoning_output_tokens`) or 0.145 (`cache_write_…`).
+    pub(super) fn is_recent(&self) -> bool {
+        self.fields.iter().any(|(name, _)| [REASONING, CACHE_WRITE].contains(&name.as_ref()))
     }
 
     /// The sum with `other`. A field that one of them does not have is not known, nor is one that grows beyond 2^64.
