@@ -34,8 +34,8 @@ pub enum Answer {
 impl Answer {
     /// The answer in the file that Codex wrote its last message to in this very run or, when that is missing, empty or
     /// only the beginning of it, the last message of the stream. A killed Codex leaves no file; failed ones leave none
-    /// (0.156.1) or an empty one (0.98.0, 0.171.0); one without room for it leaves a part, and its status is 0 all the
-    /// same (0.156.1, 0.171.0).
+    /// (0.156.1) or an empty one (0.98.0, 0.171.0); one without room for it leaves a part, and its status may be 0
+    /// all the same (0.156.1; 1 of 0.171.0).
     pub fn of(last_message: &Path, verdict: &Verdict, must_be_json: bool) -> Answer {
         let file = match read(last_message) {
             Ok(file) => file,

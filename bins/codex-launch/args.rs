@@ -2,6 +2,7 @@
 
 use crate::NAME;
 use clap::{Parser, ValueEnum};
+use common::edge::supervise::Leftovers;
 use common::face::exit::{self, Status};
 use common::face::{args, say};
 use std::ffi::{OsStr, OsString};
@@ -67,6 +68,10 @@ pub struct Config {
     pub time: Duration,
     /// From the first signal to KILL.
     pub kill_grace: Duration,
+    /// How long nothing may come of a Codex that has completed its turn.
+    pub linger: Duration,
+    /// What becomes of the processes that a completed run leaves.
+    pub leftovers: Leftovers,
     /// Variables that Codex does not see.
     pub removed_variables: Vec<&'static str>,
 }
@@ -241,6 +246,15 @@ struct Typed {
     /// From the first signal to KILL, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "5", allow_negative_numbers = true, value_parser = args::seconds_or_zero)]
     kill_grace: Duration,
+    /// How long Codex may go on in silence behind its completed turn
+    #[arg(long, value_name = "N", default_value = "30", allow_negative_numbers = true, value_parser = args::seconds_or_zero)]
+    linger_seconds: Duration,
+    /// How long what a completed run leaves has to end by itself, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "2", allow_negative_numbers = true, value_parser = args::seconds_or_zero)]
+    leftover_grace: Duration,
+    /// Let the processes that a completed run leaves live on
+    #[arg(long, conflicts_with = "leftover_grace")]
+    keep_leftovers: bool,
     /// Start the progress file anew when it has content
     #[arg(long)]
     force: bool,
@@ -350,6 +364,11 @@ impl Typed {
             decide: self.decide,
             time: self.timeout_seconds,
             kill_grace: self.kill_grace,
+            linger: self.linger_seconds,
+            leftovers: match self.keep_leftovers {
+                true => Leftovers::Keep,
+                false => Leftovers::Grace(self.leftover_grace),
+            },
         }
     }
 }

@@ -31,8 +31,11 @@ pub struct Facts<'a> {
 /// How the run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// It completed.
-    Completed,
+    /// It completed; `lingered` when Codex had to be ended behind that.
+    Completed {
+        /// Whether Codex did not end by itself.
+        lingered: bool,
+    },
     /// It failed.
     Failed(Failure),
 }
@@ -63,9 +66,12 @@ pub const ABANDONED: Status = Status::KILLED;
 
 impl Ending {
     /// Decides. Time limit, cancel and wrong thread come first: they say why the run was cut short, whatever Codex
-    /// made of the signals it got.
+    /// made of the signals it got. A Codex that was ended because it lingered is judged by what it had done before. Where
+    /// the stream alone decides, so is one that had completed when its time was up.
     pub fn of(facts: &Facts<'_>) -> Ending {
         match (facts.ended.cut, facts.decide) {
+            (Some(Cut::Lingered), _) => by_answer(facts, None),
+            (Some(Cut::Timeout), Decide::Stream) if is_completed(facts) => by_answer(facts, None),
             (Some(cut), _) => Ending::cut(cut, facts.limit),
             (None, Decide::Status) => by_status(facts),
             (None, Decide::Stream) => by_stream(facts),
@@ -75,6 +81,7 @@ impl Ending {
     /// The ending of a run that was cut short.
     pub fn cut(cut: Cut, limit: Duration) -> Ending {
         match cut {
+            Cut::Lingered => Ending::Completed { lingered: true },
             Cut::Timeout => {
                 let words = format!("timed out after {}s", limit.as_secs_f64());
                 fail(Status::TIMEOUT, Kind::Timeout, None, words)
@@ -122,7 +129,7 @@ impl Ending {
     /// own reason.
     pub fn unless_lost(self, lost: &Lost) -> Ending {
         match (self, lost.lines().next()) {
-            (Ending::Completed, Some(line)) => Ending::unwritten(line),
+            (Ending::Completed { .. }, Some(line)) => Ending::unwritten(line),
             (ending, _) => ending,
         }
     }
@@ -135,7 +142,7 @@ impl Ending {
     /// The sentinel of this ending where the progress file itself loses something.
     pub fn sentinel_if_lost(&self, elapsed_seconds: u64, output_tokens: Option<u64>) -> Sentinel {
         match self {
-            Ending::Completed => Ending::unwritten("").sentinel(elapsed_seconds, None),
+            Ending::Completed { .. } => Ending::unwritten("").sentinel(elapsed_seconds, None),
             ending => ending.sentinel(elapsed_seconds, output_tokens),
         }
     }
@@ -143,7 +150,7 @@ impl Ending {
     /// The launcher's exit status.
     pub fn status(&self) -> Status {
         match self {
-            Ending::Completed => Status::DONE,
+            Ending::Completed { .. } => Status::DONE,
             Ending::Failed(failure) => failure.status,
         }
     }
@@ -151,7 +158,9 @@ impl Ending {
     /// The sentinel that says so.
     pub fn sentinel(&self, elapsed_seconds: u64, output_tokens: Option<u64>) -> Sentinel {
         match self {
-            Ending::Completed => Sentinel::Completed { elapsed_seconds, output_tokens },
+            Ending::Completed { lingered } => {
+                Sentinel::Completed { elapsed_seconds, output_tokens, lingered: *lingered }
+            }
             Ending::Failed(failure) => {
                 let reason = match failure.kind {
                     Kind::Timeout => Reason::Timeout,
@@ -184,6 +193,11 @@ fn by_status(facts: &Facts<'_>) -> Ending {
     }
 }
 
+/// Whether a completed turn is the last word, and there is an answer.
+fn is_completed(facts: &Facts<'_>) -> bool {
+    facts.verdict.turn() == Turn::Completed && matches!(facts.answer, Answer::Text(_))
+}
+
 fn by_stream(facts: &Facts<'_>) -> Ending {
     if facts.verdict.turn() == Turn::Failed {
         return error(Status::NO, named_cause(facts), "the turn failed");
@@ -193,7 +207,7 @@ fn by_stream(facts: &Facts<'_>) -> Ending {
 
 fn by_answer(facts: &Facts<'_>, cause: Option<Cause>) -> Ending {
     let words = match facts.answer {
-        Answer::Text(_) => return Ending::Completed,
+        Answer::Text(_) => return Ending::Completed { lingered: facts.ended.cut.is_some() },
         Answer::Nothing => "codex left no answer".to_owned(),
         Answer::NotJson => "the answer is not one JSON value, as --output-schema asks for".to_owned(),
         Answer::Torn => {
@@ -262,7 +276,7 @@ mod tests {
             limit: Duration::from_secs(1),
         };
         match Ending::of(&facts) {
-            Ending::Completed => (0, None),
+            Ending::Completed { .. } => (0, None),
             Ending::Failed(failure) => (failure.status.code(), failure.cause.map(Cause::word)),
         }
     }
@@ -336,9 +350,44 @@ mod tests {
     }
 
     #[test]
+    fn a_codex_that_lingered_is_judged_by_what_it_had_done() {
+        let after = |events: &[Event<'_>], cut, decide| {
+            let mut verdict = Verdict::new();
+            events.iter().for_each(|event| verdict.observe(event));
+            let answer = Answer::of(std::path::Path::new("/nowhere"), &verdict, false);
+            let facts = Facts {
+                ended: Ended { exit: Some(Exit::Signal(9)), cut: Some(cut), left: false },
+                verdict: &verdict,
+                answer: &answer,
+                stderr: "",
+                decide,
+                limit: Duration::from_secs(1),
+            };
+            Ending::of(&facts)
+        };
+        let completed = Ending::Completed { lingered: true };
+        for decide in [Decide::Status, Decide::Stream] {
+            // What it makes of being asked to end counts for nothing.
+            for events in [&[S, M, C][..], &[S, M, C, S], &[S, M, C, F]] {
+                assert_eq!(after(events, Cut::Lingered, decide), completed);
+            }
+        }
+        assert_eq!(after(&[S, M, C], Cut::Timeout, Decide::Stream), completed);
+        for (events, cut, decide) in [
+            (&[S, M, C][..], Cut::Timeout, Decide::Status),
+            (&[S, M, C], Cut::Cancelled(15), Decide::Stream),
+            (&[S, M], Cut::Timeout, Decide::Stream),
+            (&[S, M, C, S], Cut::Timeout, Decide::Stream),
+            (&[S, C], Cut::Timeout, Decide::Stream),
+        ] {
+            assert!(matches!(after(events, cut, decide), Ending::Failed(_)), "{events:?} {cut:?}");
+        }
+    }
+
+    #[test]
     fn a_lost_file_fails_only_what_completed() {
         assert_eq!(
-            Ending::Completed.unless_lost(&full()),
+            Ending::Completed { lingered: false }.unless_lost(&full()),
             Ending::Failed(Failure {
                 status: Status::IO,
                 kind: Kind::Error,
@@ -346,6 +395,7 @@ mod tests {
                 words: "progress file: write: no storage space".to_owned(),
             })
         );
-        assert_eq!(Ending::Completed.unless_lost(&Lost::new()), Ending::Completed);
+        let completed = Ending::Completed { lingered: true };
+        assert_eq!(completed.clone().unless_lost(&Lost::new()), completed);
     }
 }

@@ -10,7 +10,7 @@ use crate::traces::Traces;
 use common::edge::halves::{self, Half, Link, Stage, Watched};
 use common::edge::output::{Existing, Output};
 use common::edge::place::{self, Making, Standing};
-use common::edge::supervise::Exit;
+use common::edge::supervise::{Exit, Leftovers};
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::flow::event;
@@ -50,7 +50,10 @@ pub fn guarded(
 
 /// Finishes the run of a runner that was killed by `signal`.
 fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -> Status {
-    watched.end(config.kill_grace / 2);
+    // Of a run that is over only what is meant to live on is left, or nothing.
+    if !(config.leftovers == Leftovers::Keep && watched.said.stage >= Stage::Over) {
+        watched.end(config.kill_grace / 2);
+    }
     traces.remove(&config.outputs);
     let mut progress = progress(&mut watched, &config.outputs);
     if let Some(status) = progress.as_ref().and_then(|progress| progress.sealed(&watched)) {

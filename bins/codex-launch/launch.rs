@@ -1,7 +1,7 @@
 //! The wiring of one run: prepared, started, supervised, judged, delivered, told.
 
 use crate::answer::{self, Answer, Destination};
-use crate::args::{Config, Outputs};
+use crate::args::{Config, Decide, Outputs};
 use crate::aside::{Closing, Writer};
 use crate::check::{self, Refusal, refuse};
 use crate::command::{self, Known};
@@ -18,7 +18,7 @@ use crate::stream::{Stream, Wiring};
 use crate::traces::Traces;
 use common::edge::halves::{Link, Stage, Teller};
 use common::edge::output::Output;
-use common::edge::supervise::{self, Child, Cut, Ended, Exit, Limits, Spec, Tree};
+use common::edge::supervise::{self, Child, Cut, Leftovers, Limits, Over, Pulse, Spec, Tree};
 use common::face::exit::Status;
 use common::face::say::why;
 use common::face::terminal::Target;
@@ -93,12 +93,14 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     guardian.stage(Stage::Opening);
     let Opened { aside, writer, progress } = outputs::open(&config.outputs, config.force, &notices)?;
     guardian.opened(progress.as_ref());
+    let pulse = Pulse::new(notify.clone());
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
         thread: prepared.thread.clone(),
         session: config.outputs.session.clone().map(|path| Session::new(path, traces.beside().to_owned())),
-        notices: notify,
+        notices: notify.clone(),
+        pulse: pulse.clone(),
     });
     let child = match Child::start(&spec(&config, &prepared, &last_message)) {
         Ok(child) => child,
@@ -106,23 +108,30 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     };
     guardian.started(child.pid);
     let started = child.started;
-    let limits = Limits { time: config.time, grace: config.kill_grace / 2 };
+    let limits = Limits {
+        time: config.time,
+        grace: config.kill_grace / 2,
+        linger: config.linger,
+        leftovers: config.leftovers,
+        status_counts: config.decide == Decide::Status,
+    };
     let pipes = pipes.connect(child.pipes, prepared.prompt, stream, aside.clone());
-    let mut ended = supervise::run(&tree, child.pid, started, limits, &notices);
+    let mut over = supervise::run(&tree, child.pid, started, limits, Some(&pulse), &notices);
     guardian.stage(Stage::Over);
     let closing = writer.map(Writer::run_is_over);
-    let patience = Patience::new(&notices, ended.cut, config.kill_grace, started + config.time);
+    let patience = Patience::new(&notices, over.ended.cut, config.kill_grace, started + config.time);
     let stream = pipes.finish(&patience).map_err(|status| {
-        let cut = ended.cut.map(|cut| Ending::cut(cut, config.time));
-        unread(status, &cut.unwrap_or_else(|| Ending::unread(status)), started)
+        let cut = over.ended.cut.filter(|cut| *cut != Cut::Lingered);
+        let ending = cut.map(|cut| Ending::cut(cut, config.time));
+        unread(status, &ending.unwrap_or_else(|| Ending::unread(status)), started)
     })?;
     // A Codex that ends at once can be gone before it is told to end.
-    ended.cut = ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
+    over.ended.cut = over.ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
     let (shown, stderr) = aside.ends();
     drop(aside);
     let answer = Answer::of(&last_message, &stream.verdict, config.extra.output_schema.is_some());
     let facts = Facts {
-        ended,
+        ended: over.ended,
         verdict: &stream.verdict,
         answer: &answer,
         stderr: &stderr,
@@ -130,7 +139,12 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
         limit: config.time,
     };
     let ending = Ending::of(&facts);
-    End { ending, answer, stream, closing, shown, ended, guardian }.deliver(&destination, started, &patience)
+    let leftovers = config.leftovers;
+    End { ending, answer, stream, closing, shown, over, leftovers, guardian }.deliver(
+        &destination,
+        started,
+        &patience,
+    )
 }
 
 /// A run that is over, and of which nothing has been delivered yet.
@@ -142,7 +156,9 @@ struct End {
     closing: Option<Closing>,
     /// The end of stderr, noise included.
     shown: String,
-    ended: Ended<Exit>,
+    over: Over,
+    /// What became of what it left.
+    leftovers: Leftovers,
     guardian: Teller,
 }
 
@@ -154,14 +170,14 @@ impl End {
         started: Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { mut ending, answer, mut stream, closing, shown, ended, guardian } = self;
+        let End { mut ending, answer, mut stream, closing, shown, over, leftovers, guardian } = self;
         let mut lost = Lost::new();
         lost.note("progress file", stream.progress_error.take());
         lost.note("session file", stream.session().and_then(Session::finish));
         // The stream has one way to the stderr file, which ends with this.
         stream.close_aside();
         lost.note("stderr file", closing.and_then(Closing::finish));
-        if let (Ending::Completed, Answer::Text(text)) = (&ending, &answer) {
+        if let (Ending::Completed { .. }, Answer::Text(text)) = (&ending, &answer) {
             let (text, destination) = (text.clone(), destination.clone());
             match patience.wait(move || answer::deliver(&text, &destination)) {
                 Ok(delivered) => lost.note("answer", delivered.err()),
@@ -178,7 +194,7 @@ impl End {
             (stream, error)
         };
         let (stream, error) = patience.wait(work).map_err(|status| match &ending {
-            Ending::Completed => unread(status, &Ending::unread(status), started),
+            Ending::Completed { .. } => unread(status, &Ending::unread(status), started),
             failed => unread(status, failed, started),
         })?;
         lost.note("progress file", error);
@@ -190,7 +206,7 @@ impl End {
             stderr: &shown,
             noise: stream.noise,
             lost: &lost,
-            left: ended.left,
+            over: Some((&over, leftovers)),
             elapsed,
         };
         report::tell(&ending, &details);
@@ -262,7 +278,7 @@ fn not_started(stream: &mut Stream, error: &io::Error, guardian: &Teller) -> Out
     lost.note("progress file", error);
     let elapsed = Duration::ZERO;
     let details =
-        Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, left: false, elapsed };
+        Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, over: None, elapsed };
     report::tell(&ending, &details);
     Outcome { ending, answer: Answer::Nothing, elapsed }
 }

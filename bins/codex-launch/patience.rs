@@ -40,13 +40,17 @@ impl<'a> Patience<'a> {
     ) -> Patience<'a> {
         let cut_end = Instant::now() + kill_grace.max(LAST_CALLS);
         let end = match cut {
-            None => (limit.max(cut_end), Status::IO),
+            None | Some(Cut::Lingered) => (limit.max(cut_end), Status::IO),
             Some(Cut::Timeout) => (cut_end, Status::TIMEOUT),
             Some(Cut::Cancelled(signal)) => (cut_end, Status::signal(signal)),
             Some(Cut::Halted) => (cut_end, Status::LAUNCHER),
             Some(Cut::Abandoned) => (cut_end, ABANDONED),
         };
-        Patience { notices, end: Cell::new(end), is_cut: Cell::new(cut.is_some()) }
+        Patience {
+            notices,
+            end: Cell::new(end),
+            is_cut: Cell::new(!matches!(cut, None | Some(Cut::Lingered))),
+        }
     }
 
     /// Whatever was waited for before: what comes now has a last call of its own.

@@ -3,6 +3,7 @@
 use crate::NAME;
 use crate::ending::{Ending, Failure};
 use crate::lost::Lost;
+use common::edge::supervise::{Cut, Descendant, Leftovers, Over};
 use common::face::say;
 use common::flow::cause::Cause;
 use common::flow::verdict::Verdict;
@@ -11,6 +12,9 @@ use std::time::Duration;
 
 /// How much of a message is shown.
 const SHOWN: usize = 4000;
+
+/// How many processes are named.
+const NAMED: usize = 10;
 
 /// What there is to tell beyond the ending.
 #[derive(Debug)]
@@ -23,8 +27,8 @@ pub struct Details<'a> {
     pub noise: u64,
     /// What could not be written, and why.
     pub lost: &'a Lost,
-    /// Whether a process did not die of KILL.
-    pub left: bool,
+    /// How its processes ended, and what was asked for of those that it left.
+    pub over: Option<(&'a Over, Leftovers)>,
     /// The time since Codex started.
     pub elapsed: Duration,
 }
@@ -42,10 +46,40 @@ pub fn tell(ending: &Ending, details: &Details<'_>) {
         1 => say::line(NAME, "stdout: 1 line of codex was not an event"),
         lines => say::line(NAME, &format!("stdout: {lines} lines of codex were not events")),
     }
-    if details.left {
-        say::line(NAME, "leftovers: a process of the run did not die of KILL");
+    if let Some((over, leftovers)) = details.over {
+        tell_over(over, leftovers);
     }
     elapsed(details.elapsed);
+}
+
+fn tell_over(over: &Over, leftovers: Leftovers) {
+    if over.ended.cut == Some(Cut::Lingered) {
+        say::line(NAME, "codex did not end behind its completed turn, and was ended");
+    }
+    if !over.leftovers.is_empty() {
+        let names = names(&over.leftovers);
+        let line = match leftovers {
+            Leftovers::Keep => format!("left behind: lives on, as --keep-leftovers asks for: {names}"),
+            Leftovers::Grace(grace) => {
+                format!("left behind: ended after {}s: {names}", grace.as_secs_f64())
+            }
+        };
+        say::line(NAME, &line);
+    }
+    if over.ended.left {
+        say::line(NAME, "leftovers: a process of the run did not die of KILL");
+    }
+}
+
+/// Processes by number and program, as many as a line holds.
+fn names(processes: &[Descendant]) -> String {
+    let shown: Vec<String> =
+        processes.iter().take(NAMED).map(|process| format!("{} {}", process.pid, process.name)).collect();
+    let more = match processes.len() - shown.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    shown.join(", ") + &more
 }
 
 /// Tells the time, as the last line.

@@ -8,10 +8,11 @@ use crate::session::Session;
 use common::edge::output::Output;
 use common::edge::signals::Notice;
 use common::edge::spool::Spool;
+use common::edge::supervise::Pulse;
 use common::flow::event::{self, Event};
 use common::flow::line::Piece;
 use common::flow::scan::Scanner;
-use common::flow::verdict::Verdict;
+use common::flow::verdict::{Turn, Verdict};
 use crossbeam_channel::Sender;
 use std::io;
 
@@ -28,6 +29,8 @@ pub struct Wiring {
     pub session: Option<Session>,
     /// Whom to tell that the run must end.
     pub notices: Sender<Notice>,
+    /// Where it is seen whether the work is done.
+    pub pulse: Pulse,
 }
 
 /// The stream of one run.
@@ -44,6 +47,8 @@ pub struct Stream {
     pub progress_error: Option<io::Error>,
     /// Whether it named another thread than the one to resume.
     pub is_wrong_thread: bool,
+    /// Whether the last message has something.
+    has_answer: bool,
 }
 
 /// Where the beginning of a line that spans chunks is.
@@ -70,11 +75,18 @@ impl Stream {
             noise: 0,
             progress_error: None,
             is_wrong_thread: false,
+            has_answer: false,
         }
     }
 
     /// Takes a chunk. Events that stand side by side in it are passed on in one write, and so is noise.
     pub fn push(&mut self, chunk: &[u8]) {
+        self.wiring.pulse.busy();
+        self.take(chunk);
+        self.wiring.pulse.beat(self.has_answer && self.verdict.turn() == Turn::Completed);
+    }
+
+    fn take(&mut self, chunk: &[u8]) {
         // The bytes of `chunk` from `start` to `at` are whole lines of one kind that have not been passed on.
         let (mut start, mut at, mut are_events) = (0, 0, true);
         let mut rest = chunk;
@@ -127,6 +139,9 @@ impl Stream {
         let is_event = !matches!(event, Event::Blank | Event::NotObject | Event::Malformed | Event::Handoff);
         if is_event {
             self.verdict.observe(&event);
+        }
+        if let Event::AgentMessage { text, .. } = event {
+            self.has_answer = !text.trim().is_empty();
         }
         if let Event::ThreadStarted(Some(id)) = event {
             if self.wiring.thread.as_ref().is_some_and(|thread| !thread.eq_ignore_ascii_case(id)) {

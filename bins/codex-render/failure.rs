@@ -67,10 +67,11 @@ impl Failures {
     /// A sentinel has the last word.
     fn sealed(&mut self, reading: &Reading<'_>, page: &mut Page) {
         match reading.outcome {
-            Outcome::Completed { .. } => {
+            Outcome::Completed { lingered, .. } => {
                 self.went_on(page);
                 let time = reading.elapsed_seconds.map_or(String::new(), |time| format!(" in {time}s"));
-                page.label(Look::Success, &format!("Completed{time}"));
+                let lingered = if lingered { " (did not end by itself)" } else { "" };
+                page.label(Look::Success, &format!("Completed{time}{lingered}"));
             }
             Outcome::Failed { reason, rc, cause } => {
                 self.end(page);

@@ -79,7 +79,7 @@ fn deserved(verdict: &Verdict, cancelled: bool, elapsed_seconds: u64) -> Sentine
     let has_message = verdict.message().is_some_and(|message| !message.text.trim().is_empty());
     match verdict.turn() {
         Turn::Completed if has_message => {
-            Sentinel::Completed { elapsed_seconds, output_tokens: verdict.output_tokens() }
+            Sentinel::Completed { elapsed_seconds, output_tokens: verdict.output_tokens(), lingered: false }
         }
         _ if cancelled => Sentinel::Failed { reason: Reason::Cancelled, elapsed_seconds, cause: None },
         Turn::Completed => error(Status::NO_RESULT, Some(Cause::NoResult), elapsed_seconds),

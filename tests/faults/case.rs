@@ -299,6 +299,7 @@ impl Start<'_> {
             .args(["--codex".as_ref(), binary("fake-codex").as_os_str()])
             .args([format!("--timeout-seconds={}", plan.limit), format!("--kill-grace={}", plan.grace)])
             .args([&format!("--progress-file={progress}"), "--result-file=run/r"])
+            .args([format!("--leftover-grace={}", plan.grace)])
             .args(plan.extra)
             .env("FAKE_CODEX_SCRIPT", plan.scratch.path("script"));
         let launch = |stdout: Stdio| self.part(Victim::Launcher, launcher, run, self.prompt(), stdout);

@@ -92,6 +92,11 @@ impl Progress {
         self.value["elapsed_seconds"].as_u64().expect("whole seconds")
     }
 
+    /// Whether the sentinel says that Codex did not end by itself.
+    pub(crate) fn lingered(&self) -> bool {
+        self.value["lingered"] == true
+    }
+
     /// The `output_tokens` of the sentinel, if it has them.
     pub(crate) fn output_tokens(&self) -> Option<u64> {
         self.value["output_tokens"].as_u64()
@@ -129,10 +134,11 @@ const CAUSES: &[&str] = &[
 /// The sentinel as it should have been written.
 #[track_caller]
 fn in_order(sentinel: &Value) -> String {
-    let (required, last): (&[&str], &str) = match (sentinel["type"].as_str(), sentinel["reason"].as_str()) {
-        (Some("handoff.completed"), _) => (&["type", "elapsed_seconds"], "output_tokens"),
-        (_, Some("error")) => (&["type", "reason", "rc", "elapsed_seconds"], "cause"),
-        _ => (&["type", "reason", "elapsed_seconds"], "cause"),
+    let (required, last): (&[&str], &[&str]) = match (sentinel["type"].as_str(), sentinel["reason"].as_str())
+    {
+        (Some("handoff.completed"), _) => (&["type", "elapsed_seconds"], &["output_tokens", "lingered"]),
+        (_, Some("error")) => (&["type", "reason", "rc", "elapsed_seconds"], &["cause"]),
+        _ => (&["type", "reason", "elapsed_seconds"], &["cause"]),
     };
     assert!(sentinel["elapsed_seconds"].is_u64(), "no whole seconds: {sentinel}");
     if let Some(cause) = sentinel.get("cause") {
@@ -142,6 +148,7 @@ fn in_order(sentinel: &Value) -> String {
         );
     }
     let required = required.iter().map(|key| format!("\"{key}\":{}", sentinel[*key]));
-    let last = sentinel.get(last).map(|value| format!("\"{last}\":{value}"));
+    assert!(sentinel.get("lingered").is_none_or(|lingered| *lingered == true), "{sentinel}");
+    let last = last.iter().filter_map(|key| Some(format!("\"{key}\":{}", sentinel.get(*key)?)));
     format!("{{{}}}", required.chain(last).collect::<Vec<_>>().join(","))
 }

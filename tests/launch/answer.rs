@@ -282,12 +282,12 @@ fn decided_by_the_stream_a_failed_turn_as_last_word_fails() {
 #[test]
 fn decided_by_the_stream_the_limit_and_a_cancel_still_come_first() {
     let scratch = Scratch::git();
-    let script = Script::good().touch(&scratch.path("ready")).hang();
+    let script = Script::new().lines([T, S, M]).hang();
     launch(&scratch, &script).args(["--decide", "stream", "--timeout-seconds", "0.3"]).run().exits(124);
     progress(&scratch).failed_by("timeout");
     assert!(!scratch.has("r"));
 
-    std::fs::remove_file(scratch.path("ready")).expect("the file");
+    let script = Script::good().touch(&scratch.path("ready")).hang();
     let running = launch(&scratch, &script).args(["--force", "--decide", "stream"]).start();
     scratch.wait_for("ready");
     running.signal(Signal::SIGINT);

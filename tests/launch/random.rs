@@ -75,6 +75,7 @@ impl Plan {
         // A run that hangs ends by its limit unless a signal comes first.
         let [limit, grace] = [random.random_range(0.02..0.4), random.random_range(0.0..0.2)];
         let mut args = vec![format!("--timeout-seconds={limit}"), format!("--kill-grace={grace}")];
+        args.push(format!("--leftover-grace={grace}"));
         let others = ["--stderr-file=e", "--session-file=s", "--resume=t1", "--decide=stream", "--ephemeral"];
         args.extend(others.choose(random).filter(|_| random.random_bool(0.5)).map(|&other| other.to_owned()));
         let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];

@@ -94,7 +94,8 @@ fn one_that_prints_without_end_is_ended() {
         let scratch = Scratch::git();
         let mut chatter = json!({"pipes": "hold", "life": "chatter", "seconds": 300});
         chatter.as_object_mut().expect("fields").extend(session.as_object().expect("fields").clone());
-        launch(&scratch, &Script::good().spawn(chatter)).run().exits(0).took(seconds(0), seconds(20));
+        let launcher = launch(&scratch, &Script::good().spawn(chatter)).args(["--leftover-grace", "0.1"]);
+        launcher.run().exits(0).took(seconds(0), seconds(20));
         let progress = progress(&scratch);
         progress.completed();
         assert_eq!(progress.events[..4], [T, S, M, C]);

@@ -23,8 +23,8 @@ pub(super) fn run(number: usize) {
     let waiter = soaked("jsonl-sentinel").dir(scratch.dir()).arg("wait").args(agents).start();
     let render = soaked("codex-render").dir(scratch.dir()).args(["--follow", "good"]).start();
 
-    let good =
-        launch(&scratch, "good", &Script::good().spawn(orphan())).args(["--progress-file", "good"]).start();
+    let good = launch(&scratch, "good", &Script::good().spawn(orphan()));
+    let good = good.args(["--progress-file", "good", "--leftover-grace", "0.1"]).start();
     let failing = Script::new()
         .thread("t2")
         .error("Reconnecting... 1/5")

@@ -22,6 +22,8 @@ pub enum Notice {
     Child,
     /// What the run has printed shows that it must end.
     Halt,
+    /// What the run has printed says that its work is done.
+    Done,
     /// The process that would finish the run in this one's place is dead.
     Abandoned,
 }

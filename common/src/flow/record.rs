@@ -11,9 +11,12 @@ use std::time::SystemTime;
 /// holds numbers and words of closed lists only.
 pub fn sentinel(sentinel: &Sentinel) -> String {
     match *sentinel {
-        Sentinel::Completed { elapsed_seconds, output_tokens } => {
+        Sentinel::Completed { elapsed_seconds, output_tokens, lingered } => {
             let tokens = output_tokens.map_or(String::new(), |n| format!(r#","output_tokens":{n}"#));
-            format!("{{\"type\":\"handoff.completed\",\"elapsed_seconds\":{elapsed_seconds}{tokens}}}\n")
+            let lingered = if lingered { r#","lingered":true"# } else { "" };
+            format!(
+                "{{\"type\":\"handoff.completed\",\"elapsed_seconds\":{elapsed_seconds}{tokens}{lingered}}}\n"
+            )
         }
         Sentinel::Failed { reason, elapsed_seconds, cause } => {
             let reason = match reason {
@@ -56,7 +59,14 @@ mod tests {
 
     #[test]
     fn sentinels_have_their_keys_in_order() {
-        let completed = |output_tokens| sentinel(&Sentinel::Completed { elapsed_seconds: 7, output_tokens });
+        let completed_as = |output_tokens, lingered| {
+            sentinel(&Sentinel::Completed { elapsed_seconds: 7, output_tokens, lingered })
+        };
+        let completed = |output_tokens| completed_as(output_tokens, false);
+        assert_eq!(
+            completed_as(Some(20), true),
+            "{\"type\":\"handoff.completed\",\"elapsed_seconds\":7,\"output_tokens\":20,\"lingered\":true}\n"
+        );
         let failed = |reason, cause| sentinel(&Sentinel::Failed { reason, elapsed_seconds: 3, cause });
         assert_eq!(
             completed(Some(20)),

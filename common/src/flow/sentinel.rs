@@ -13,6 +13,8 @@ pub enum Sentinel {
         elapsed_seconds: u64,
         /// The thread's total as the last completed turn said it.
         output_tokens: Option<u64>,
+        /// Whether Codex had to be ended because it did not end by itself.
+        lingered: bool,
     },
     /// It failed.
     Failed {
@@ -55,6 +57,8 @@ pub enum Outcome<'a> {
     Completed {
         /// `output_tokens`, where it is a whole number.
         output_tokens: Option<u64>,
+        /// Whether `lingered` is true.
+        lingered: bool,
     },
     /// `handoff.failed`
     Failed {
@@ -73,7 +77,9 @@ impl<'a> Reading<'a> {
     pub fn of(scan: Scan<'a>) -> Option<Reading<'a>> {
         let handoff = Handoff::of(scan)?;
         let outcome = match handoff.kind {
-            "handoff.completed" => Outcome::Completed { output_tokens: handoff.output_tokens },
+            "handoff.completed" => {
+                Outcome::Completed { output_tokens: handoff.output_tokens, lingered: handoff.lingered }
+            }
             "handoff.failed" => {
                 Outcome::Failed { reason: handoff.reason, rc: handoff.rc, cause: handoff.cause }
             }
@@ -222,11 +228,15 @@ mod tests {
 
     #[test]
     fn exactly_two_types_are_sentinels() {
-        let completed = |output_tokens| Some(Outcome::Completed { output_tokens });
+        let completed = |output_tokens| Some(Outcome::Completed { output_tokens, lingered: false });
         let failed = |reason, rc, cause| Some(Outcome::Failed { reason, rc, cause });
         outcome(
             r#"{"type":"handoff.completed","elapsed_seconds":7,"output_tokens":20}"#,
             completed(Some(20)),
+        );
+        outcome(
+            r#"{"type":"handoff.completed","elapsed_seconds":7,"output_tokens":20,"lingered":true}"#,
+            Some(Outcome::Completed { output_tokens: Some(20), lingered: true }),
         );
         outcome(r#" {"x":{"type":"y"},"type":"handoff.completed","output_tokens":"7"}"#, completed(None));
         outcome(

@@ -10,6 +10,7 @@ use super::signals_to_codex::Codex;
 use super::{answer, launch, progress, run, stream, world};
 use crate::harness::codex::{World, with_codex};
 use crate::harness::filter::Filter;
+use crate::harness::mounts::own_mounts;
 use crate::harness::wait::{SOON, wait_until};
 
 /// The run left no answer, though Codex is content with it.
@@ -80,8 +81,28 @@ fn decided_by_the_status_it_does_not(version: &str) {
     assert!(!world.path("r").exists());
 }
 
+fn an_answer_that_the_temporary_folder_has_no_room_for_is_whole(version: &str) {
+    let Some(own_mounts) = own_mounts() else {
+        eprintln!("skipped: no mounts may be made here");
+        return;
+    };
+    let text = "0123456789".repeat(4_000);
+    let world = world(version, &json!({"answers": [{"message": text}]}));
+    let temporary = world.path("small");
+    fs::create_dir(&temporary).expect("a folder");
+    let mount = format!("mount -t tmpfs -o size=16k none {} && exec \"$0\" \"$@\"", temporary.display());
+    let words = [own_mounts, &["sh", "-c", &mount]].concat();
+    // 0.171.0 ends with status 1 because of the file, and then the stream has to decide.
+    let decide = if version == "0.156.1" { "status" } else { "stream" };
+    let launcher = launch(&world).args(["--decide", decide]).env("TMPDIR", &temporary);
+    launcher.under(&words).run().exits(0);
+    progress(&world).completed();
+    assert!(answer(&world) == text, "{} bytes", answer(&world).len());
+}
+
 with_codex! {
     [v0_156_1 v0_171_0]
+    an_answer_that_the_temporary_folder_has_no_room_for_is_whole
     an_empty_answer_is_none no_message_is_no_answer a_schema_answer_is_delivered
     an_answer_that_is_not_what_the_schema_asks_for decided_by_the_stream_a_message_outlives_codex
     decided_by_the_status_it_does_not

@@ -31,3 +31,18 @@ fn what_a_command_left_in_the_background(version: &str) {
 }
 
 with_codex! { [v0_98_0 v0_156_1 v0_171_0] what_a_command_left_in_the_background }
+
+/// The user's own program, which Codex starts at the end of a turn and does not wait for.
+fn a_notify_program_finishes(version: &str) {
+    let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+    let done = world.path("notified");
+    let command = format!("sleep 1; echo done > '{}'", done.display());
+    let notify = format!("notify={}", json!(["sh", "-c", command]));
+    // On a busy machine one second of its own may be more than two.
+    let ran = launch(&world).args(["-c", &notify, "--leftover-grace", "20"]).run();
+    ran.exits(0).stderr_lacks("left behind");
+    progress(&world).completed();
+    assert_eq!(std::fs::read_to_string(done).expect("what it wrote"), "done\n", "{ran}");
+}
+
+with_codex! { [v0_98_0 v0_156_1 v0_171_0] a_notify_program_finishes }

@@ -4,11 +4,13 @@
 
 mod child;
 mod plan;
+mod pulse;
 mod run;
 mod tree;
 
 pub use self::child::{Child, Pipes, Spec};
-pub use self::plan::{Cut, Ended, Limits};
-pub use self::run::{run, take_over};
-pub use self::tree::Tree;
+pub use self::plan::{Cut, Ended, Leftovers, Limits};
+pub use self::pulse::Pulse;
+pub use self::run::{Over, run, take_over};
+pub use self::tree::{Descendant, Tree};
 pub use crate::sys::process::Exit;

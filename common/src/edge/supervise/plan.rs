@@ -17,6 +17,10 @@ const LOOK: Duration = Duration::from_millis(5);
 /// network file system that does not answer), and nothing here can help that.
 const GIVE_UP: Duration = Duration::from_secs(10);
 
+/// How long, behind the end of a program that ended well, its output may say that its work is done: what it printed last
+/// may still have to be read.
+const DOUBT: Duration = Duration::from_secs(1);
+
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -24,6 +28,21 @@ pub struct Limits {
     pub time: Duration,
     /// From INT to TERM, and again from TERM to KILL.
     pub grace: Duration,
+    /// How long a program whose work is done may go on without any output.
+    pub linger: Duration,
+    /// What becomes of what a program leaves whose work is done.
+    pub leftovers: Leftovers,
+    /// Whether a program that ended with another status than 0 has failed, whatever its output says.
+    pub status_counts: bool,
+}
+
+/// What becomes of the processes that a program leaves whose work is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    /// They have so long to end by themselves; then they are ended.
+    Grace(Duration),
+    /// They live on.
+    Keep,
 }
 
 /// Why a run was cut short.
@@ -37,6 +56,8 @@ pub enum Cut {
     Halted,
     /// The death of the process that was to see to its end.
     Abandoned,
+    /// Its work was done, and it did not end by itself.
+    Lingered,
 }
 
 /// How a run came to its end. `E` is how the program itself ended.
@@ -55,6 +76,8 @@ pub struct Ended<E> {
 pub(super) enum Happening<E> {
     /// Time went by.
     Tick,
+    /// The output says that the work is done, and since when nothing has come; or `None`, that the work goes on.
+    Done(Option<Duration>),
     /// The user sent a signal.
     User(i32),
     /// What the program printed shows that it must end.
@@ -65,6 +88,8 @@ pub(super) enum Happening<E> {
     Gone(E),
     /// The program ended; it is not known yet whether it left anything.
     Exited(E),
+    /// The same of a program whose status says that it failed.
+    Failed(E),
     /// Nothing that the run started is left; known only after the program ended.
     Alone,
 }
@@ -92,6 +117,8 @@ enum State<E> {
     Terminated(Duration),
     /// It was sent KILL; again at the first time, no longer than to the second.
     Killed(Duration, Duration),
+    /// It ended at the first time; what it left may end by itself until the second, if the work was done.
+    Leaving(E, Duration, Duration),
     /// It ended; what it left was sent TERM and has until then.
     Clearing(E, Duration),
     /// It ended; what it left was sent KILL, again at the first time, no longer than to the second.
@@ -106,17 +133,26 @@ pub(super) struct Plan<E> {
     limits: Limits,
     state: State<E>,
     cut: Option<Cut>,
+    /// Since when nothing has come of a program whose work is done.
+    done: Option<Duration>,
 }
 
 impl<E: Copy> Plan<E> {
     pub(super) fn new(limits: Limits) -> Plan<E> {
-        Plan { limits, state: State::Running, cut: None }
+        Plan { limits, state: State::Running, cut: None, done: None }
     }
 
     /// When the next tick is due.
     pub(super) fn due(&self) -> Duration {
         match self.state {
-            State::Running => self.limits.time,
+            State::Running => self.limits.time.min(self.lingers_until()),
+            State::Leaving(_, exited, until) => {
+                if self.done.is_some() {
+                    until
+                } else {
+                    exited + DOUBT
+                }
+            }
             State::Interrupted(until) | State::Terminated(until) => until,
             State::Killed(again, _) | State::Razing(_, again, _) => again,
             State::Clearing(_, until) => until,
@@ -126,7 +162,22 @@ impl<E: Copy> Plan<E> {
 
     /// Whether the program has ended and it is time to look for what it left.
     pub(super) fn is_looking(&self) -> bool {
-        matches!(self.state, State::Clearing(..) | State::Razing(..))
+        matches!(self.state, State::Leaving(..) | State::Clearing(..) | State::Razing(..))
+    }
+
+    /// Whether what was left may still end by itself.
+    pub(super) fn is_leaving(&self) -> bool {
+        matches!(self.state, State::Leaving(..))
+    }
+
+    /// Whether the output says that the work is done.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.is_some()
+    }
+
+    /// When a program whose work is done has gone on for too long.
+    fn lingers_until(&self) -> Duration {
+        self.done.map_or(Duration::MAX, |since| since.saturating_add(self.limits.linger))
     }
 
     /// How the run ended, once it has.
@@ -139,15 +190,26 @@ impl<E: Copy> Plan<E> {
 
     /// Takes what happened at `now` and says what to do.
     pub(super) fn step(&mut self, happening: Happening<E>, now: Duration) -> Option<Action> {
+        if let Happening::Done(since) = happening {
+            // What others print behind the end of the program does not undo its work.
+            self.done = since.or(self.done.filter(|_| self.is_leaving()));
+            return None;
+        }
         let due = now >= self.due();
         match (self.state, happening) {
             (State::Over(..), _) => None,
             (_, Happening::Gone(exit)) => self.over(Some(exit), false),
-            (State::Clearing(exit, _) | State::Razing(exit, ..), Happening::Alone) => {
-                self.over(Some(exit), false)
+            (
+                State::Leaving(exit, ..) | State::Clearing(exit, _) | State::Razing(exit, ..),
+                Happening::Alone,
+            ) => self.over(Some(exit), false),
+            (State::Killed(..), Happening::Exited(exit) | Happening::Failed(exit)) => self.raze(exit, now),
+            (State::Running, Happening::Exited(exit)) => self.leave(exit, now),
+            (_, Happening::Exited(exit) | Happening::Failed(exit)) if self.cut == Some(Cut::Lingered) => {
+                self.leave(exit, now)
             }
-            (State::Killed(..), Happening::Exited(exit)) => self.raze(exit, now),
-            (_, Happening::Exited(exit)) => self.clear(exit, now),
+            (_, Happening::Exited(exit) | Happening::Failed(exit)) => self.clear(exit, now),
+            (State::Running, Happening::Tick) if now >= self.lingers_until() => self.cut(Cut::Lingered, now),
             (State::Running, Happening::Tick) if due => self.cut(Cut::Timeout, now),
             (State::Running, Happening::User(signal)) => self.cut(Cut::Cancelled(signal), now),
             (State::Running, Happening::Abandon) => self.cut(Cut::Abandoned, now),
@@ -163,6 +225,13 @@ impl<E: Copy> Plan<E> {
             }
             (State::Terminated(_), Happening::Tick) if due => self.kill(now),
             (State::Interrupted(_) | State::Terminated(_), Happening::User(_)) => self.kill(now),
+            (State::Leaving(exit, ..), Happening::Tick)
+                if self.is_done() && self.limits.leftovers == Leftovers::Keep =>
+            {
+                self.over(Some(exit), false)
+            }
+            (State::Leaving(exit, ..), Happening::Tick) if due => self.clear(exit, now),
+            (State::Leaving(exit, ..), Happening::User(_)) => self.clear(exit, now),
             (State::Clearing(exit, _), Happening::Tick) if due => self.raze(exit, now),
             (State::Clearing(exit, _), Happening::User(_)) => self.raze(exit, now),
             (State::Killed(_, end), Happening::Tick) if now >= end => self.over(None, true),
@@ -191,6 +260,20 @@ impl<E: Copy> Plan<E> {
     fn kill(&mut self, now: Duration) -> Option<Action> {
         self.state = State::Killed(now + LOOK, now + GIVE_UP);
         Some(Action::Kill)
+    }
+
+    fn leave(&mut self, exit: E, now: Duration) -> Option<Action> {
+        let until = match self.limits.leftovers {
+            Leftovers::Grace(grace) if grace.is_zero() => return self.clear(exit, now),
+            Leftovers::Grace(grace) => now.saturating_add(grace),
+            Leftovers::Keep => Duration::MAX,
+        };
+        if self.cut == Some(Cut::Lingered) {
+            // It was done when it was asked to end, whatever it has said since.
+            self.done = self.done.or(Some(now));
+        }
+        self.state = State::Leaving(exit, now, until);
+        None
     }
 
     fn clear(&mut self, exit: E, now: Duration) -> Option<Action> {
@@ -224,7 +307,21 @@ mod tests {
     }
 
     fn plan() -> Plan<i32> {
-        Plan::new(Limits { time: 10 * SECOND, grace: 2 * SECOND })
+        Plan::new(limits())
+    }
+
+    fn limits() -> Limits {
+        Limits {
+            time: 10 * SECOND,
+            grace: 2 * SECOND,
+            linger: 3 * SECOND,
+            leftovers: Leftovers::Grace(2 * SECOND),
+            status_counts: true,
+        }
+    }
+
+    fn done(since: u64) -> Happening<i32> {
+        Happening::Done(Some(at(since)))
     }
 
     /// Runs the happenings through a plan and gives what it wanted done.
@@ -283,13 +380,13 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_get_term_and_soon_after_kill() {
+    fn leftovers_of_a_failure_get_term_and_soon_after_kill() {
         let mut plan = plan();
         assert_eq!(
             actions(
                 &mut plan,
                 &[
-                    (Happening::Exited(0), 500),
+                    (Happening::Failed(1), 500),
                     (Happening::Tick, 600),
                     (Happening::Tick, 700),
                     (Happening::Tick, 705)
@@ -298,16 +395,16 @@ mod tests {
             [Some(Action::TerminateLeftovers), None, Some(Action::Kill), Some(Action::Kill)]
         );
         actions(&mut plan, &[(Happening::Alone, 706)]);
-        assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: false }));
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(1), cut: None, left: false }));
     }
 
     #[test]
     fn what_does_not_die_of_kill_is_left_after_ten_seconds() {
         let mut plan = plan();
-        actions(&mut plan, &[(Happening::Exited(0), 0), (Happening::Tick, 200)]);
+        actions(&mut plan, &[(Happening::Failed(1), 0), (Happening::Tick, 200)]);
         assert_eq!(plan.ended(), None);
         actions(&mut plan, &[(Happening::Tick, 10_200)]);
-        assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: true }));
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(1), cut: None, left: true }));
         let mut plan = super::tests::plan();
         actions(&mut plan, &[(Happening::Halt, 0), (Happening::User(2), 1), (Happening::Tick, 10_001)]);
         assert_eq!(plan.ended(), Some(Ended { exit: None, cut: Some(Cut::Halted), left: true }));
@@ -323,7 +420,7 @@ mod tests {
 
     #[test]
     fn without_grace_kill_comes_first() {
-        let mut plan = Plan::new(Limits { time: SECOND, grace: Duration::ZERO });
+        let mut plan = Plan::new(Limits { time: SECOND, grace: Duration::ZERO, ..limits() });
         assert_eq!(plan.step(Happening::<i32>::Tick, SECOND), Some(Action::Kill));
         assert_eq!(plan.step(Happening::Exited(9), SECOND), Some(Action::Kill));
     }
@@ -331,9 +428,93 @@ mod tests {
     #[test]
     fn a_signal_after_the_end_changes_nothing_but_the_pace() {
         let mut plan = plan();
-        actions(&mut plan, &[(Happening::Exited(0), 500)]);
+        actions(&mut plan, &[(Happening::Failed(1), 500)]);
         assert_eq!(plan.step(Happening::User(2), at(501)), Some(Action::Kill));
         plan.step(Happening::Alone, at(502));
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(1), cut: None, left: false }));
+    }
+
+    #[test]
+    fn a_program_whose_work_is_done_may_linger_until_nothing_has_come_for_a_while() {
+        let mut plan = plan();
+        let steps = [
+            (done(1_000), 1_000),
+            (Happening::Tick, 3_999),
+            (done(3_999), 3_999),
+            (Happening::Tick, 4_000),
+            (Happening::Done(None), 5_000),
+            (Happening::Tick, 9_000),
+            (done(6_500), 9_000),
+            (Happening::Tick, 9_499),
+        ];
+        assert_eq!(actions(&mut plan, &steps), [None; 8]);
+        assert_eq!(plan.due(), at(9_500));
+        assert_eq!(plan.step(Happening::Tick, at(9_500)), Some(Action::Interrupt));
+        // What it says of being asked to end does not undo what it had done.
+        assert_eq!(
+            actions(&mut plan, &[(Happening::Done(None), 9_600), (Happening::Tick, 11_500)]),
+            [None, Some(Action::Terminate)]
+        );
+        actions(&mut plan, &[(Happening::Failed(1), 11_600)]);
+        assert!(plan.is_leaving() && plan.is_done());
+        actions(&mut plan, &[(Happening::Alone, 11_700)]);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(1), cut: Some(Cut::Lingered), left: false }));
+    }
+
+    #[test]
+    fn one_that_is_never_quiet_meets_the_limit() {
+        let mut plan = plan();
+        let chatter = (1..10).map(|second| (done(second * 1_000), second * 1_000));
+        actions(&mut plan, &chatter.collect::<Vec<_>>());
+        assert_eq!(plan.step(Happening::Tick, at(10_000)), Some(Action::Interrupt));
+        plan.step(Happening::Gone(9), at(10_001));
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(9), cut: Some(Cut::Timeout), left: false }));
+    }
+
+    #[test]
+    fn leftovers_of_work_that_is_done_have_a_grace_and_then_get_term_and_kill() {
+        let mut plan = plan();
+        let steps = [
+            (Happening::Exited(0), 500),
+            // What it printed last is read after its end.
+            (done(499), 600),
+            (Happening::Tick, 2_499),
+            (Happening::Tick, 2_500),
+            (Happening::Tick, 2_700),
+        ];
+        assert_eq!(
+            actions(&mut plan, &steps),
+            [None, None, None, Some(Action::TerminateLeftovers), Some(Action::Kill)]
+        );
+        let mut plan = super::tests::plan();
+        actions(&mut plan, &[(Happening::Exited(0), 500), (Happening::Alone, 900)]);
         assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: false }));
+    }
+
+    #[test]
+    fn leftovers_of_work_that_is_not_done_have_none() {
+        let mut plan = plan();
+        assert_eq!(
+            actions(&mut plan, &[(Happening::Exited(0), 500), (Happening::Tick, 1_500)]),
+            [None, Some(Action::TerminateLeftovers)]
+        );
+        let mut plan = super::tests::plan();
+        assert_eq!(plan.step(Happening::Failed(3), at(500)), Some(Action::TerminateLeftovers));
+    }
+
+    #[test]
+    fn leftovers_can_be_kept_when_the_work_is_done_and_only_then() {
+        let keep = || Plan::new(Limits { leftovers: Leftovers::Keep, ..limits() });
+        let mut plan = keep();
+        let steps = [(Happening::Exited(0), 500), (Happening::Tick, 510), (done(499), 520)];
+        assert_eq!(actions(&mut plan, &steps), [None; 3]);
+        assert_eq!(plan.ended(), None);
+        assert_eq!(plan.step(Happening::Tick, at(530)), None);
+        assert_eq!(plan.ended(), Some(Ended { exit: Some(0), cut: None, left: false }));
+        let mut plan = keep();
+        assert_eq!(
+            actions(&mut plan, &[(Happening::Exited(0), 500), (Happening::Tick, 1_500)]),
+            [None, Some(Action::TerminateLeftovers)]
+        );
     }
 }

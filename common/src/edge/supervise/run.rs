@@ -1,7 +1,8 @@
 //! The loop of one run: hears what happens, asks the plan, does what it says.
 
-use super::plan::{Action, Ended, Happening, Limits, Plan};
-use super::tree::Tree;
+use super::plan::{Action, Ended, Happening, Leftovers, Limits, Plan};
+use super::pulse::Pulse;
+use super::tree::{Descendant, Tree};
 use crate::edge::signals::Notice;
 use crate::sys::process::{self, Exit};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -16,29 +17,52 @@ const LOOK: Duration = Duration::from_millis(2);
 /// as long as nobody takes it from us: a net, and cheap.
 const NET: Duration = Duration::from_secs(5);
 
+/// How often to look, without a notice, whether what was left has ended by itself. Each of these processes is or becomes a
+/// child of this one, whose end is a notice: a net too.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Over {
+    /// How it came to its end.
+    pub ended: Ended<Exit>,
+    /// What the program left although its work was done: what was ended because its time to end by itself was over or,
+    /// where that is asked for, what lives on.
+    pub leftovers: Vec<Descendant>,
+}
+
 /// Waits until the program with process number `pid`, started at `started`, and everything the run has started are
 /// gone, ending them when a limit or a notice says so.
 pub fn run(
     tree: &Tree,
     pid: i32,
     started: Instant,
-    limits: Limits,
+    mut limits: Limits,
+    pulse: Option<&Pulse>,
     notices: &Receiver<Notice>,
-) -> Ended<Exit> {
-    let mut run = Run { tree, pid, buried: false, razed: false, plan: Plan::new(limits) };
+) -> Over {
+    if !tree.finds_descendants() && limits.leftovers != Leftovers::Keep {
+        // Nobody could say when they have ended, so every run would wait for them.
+        limits.leftovers = Leftovers::Grace(Duration::ZERO);
+    }
+    let (plan, status_counts) = (Plan::new(limits), limits.status_counts);
+    let leftovers = Vec::new();
+    let mut run = Run { tree, pid, buried: false, razed: false, plan, status_counts, leftovers };
     loop {
         let now = started.elapsed();
+        let done = pulse.and_then(|pulse| pulse.done_since(started));
+        run.step(Happening::Done(done), now);
         run.look(now);
         run.step(Happening::Tick, now);
         if let Some(ended) = run.plan.ended() {
-            return ended;
+            return Over { ended, leftovers: run.leftovers };
         }
-        let wait = run.plan.due().saturating_sub(now).min(if run.plan.is_looking() { LOOK } else { NET });
+        let wait = run.plan.due().saturating_sub(now).min(run.pause());
         match notices.recv_timeout(wait) {
             Ok(Notice::User(signal)) => run.step(Happening::User(signal), started.elapsed()),
             Ok(Notice::Halt) => run.step(Happening::Halt, started.elapsed()),
             Ok(Notice::Abandoned) => run.step(Happening::Abandon, started.elapsed()),
-            Ok(Notice::Child) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Notice::Child | Notice::Done) | Err(RecvTimeoutError::Timeout) => {}
             // Nobody is left to tell; time still passes.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(wait),
         }
@@ -50,8 +74,14 @@ pub fn run(
 pub fn take_over(tree: &Tree, pid: Option<i32>, grace: Duration, notices: &Receiver<Notice>) {
     match pid.filter(|&pid| tree.can_take_over(pid)) {
         Some(pid) => {
-            let limits = Limits { time: Duration::ZERO, grace };
-            run(tree, pid, Instant::now(), limits, notices);
+            let limits = Limits {
+                time: Duration::ZERO,
+                grace,
+                linger: Duration::MAX,
+                leftovers: Leftovers::Grace(Duration::ZERO),
+                status_counts: true,
+            };
+            run(tree, pid, Instant::now(), limits, None, notices);
         }
         None => tree.raze(),
     }
@@ -65,9 +95,21 @@ struct Run<'a> {
     /// Whether what the program left was sent KILL.
     razed: bool,
     plan: Plan<Exit>,
+    /// Whether a status other than 0 is a failure.
+    status_counts: bool,
+    leftovers: Vec<Descendant>,
 }
 
 impl Run<'_> {
+    /// How long to wait for a notice.
+    fn pause(&self) -> Duration {
+        match (self.plan.is_looking(), self.plan.is_leaving()) {
+            (false, _) => NET,
+            (_, true) => GLANCE,
+            _ => LOOK,
+        }
+    }
+
     /// Looks whether the program has ended and, if so, whether anything is left.
     fn look(&mut self, now: Duration) {
         let unseen = || self.tree.is_out_of_sight(self.pid).then_some(Exit::Signal(Signal::SIGKILL as i32));
@@ -75,8 +117,12 @@ impl Run<'_> {
         let looking = self.plan.is_looking();
         if let (Some(exit), false) = (exit, looking) {
             self.buried = self.tree.finds_descendants();
-            let happening = if self.is_alone() { Happening::Gone(exit) } else { Happening::Exited(exit) };
-            self.step(happening, now);
+            let happening = match self.is_alone() {
+                true => Happening::Gone,
+                false if self.status_counts && exit != Exit::Code(0) => Happening::Failed,
+                false => Happening::Exited,
+            };
+            self.step(happening(exit), now);
         } else if looking && self.is_alone() {
             self.step(Happening::Alone, now);
         }
@@ -89,7 +135,13 @@ impl Run<'_> {
     }
 
     fn step(&mut self, happening: Happening<Exit>, now: Duration) {
-        match self.plan.step(happening, now) {
+        let was_leaving = self.plan.is_leaving();
+        let action = self.plan.step(happening, now);
+        let is_alone = happening == Happening::Alone;
+        if was_leaving && !self.plan.is_leaving() && self.plan.is_done() && !is_alone {
+            self.leftovers = self.tree.descendants();
+        }
+        match action {
             None => {}
             Some(Action::Interrupt) => self.ask(Signal::SIGINT),
             Some(Action::Terminate) => self.ask(Signal::SIGTERM),

@@ -24,6 +24,15 @@ const MOST_BURIED: usize = 1000;
 const RAZE: Duration = Duration::from_secs(2);
 const RAZE_PAUSE: Duration = Duration::from_millis(2);
 
+/// A living process of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Descendant {
+    /// Its number.
+    pub pid: i32,
+    /// The name of its program, as `ps` shows it. The process chose it, so it may hold any character.
+    pub name: String,
+}
+
 /// The processes of one run.
 #[derive(Debug)]
 pub struct Tree {
@@ -98,13 +107,13 @@ impl Tree {
                 let living = children.into_iter().filter_map(|pid| self.descent.process(pid));
                 living.into_iter().all(|child| child.zombie || self.strangers.has(&child))
             }
-            None => self.descendants().is_empty(),
+            None => self.processes().is_empty(),
         }
     }
 
     /// Sends `signal` to every living process of the run.
     pub(super) fn signal_all(&self, signal: Signal) {
-        for process in self.descendants() {
+        for process in self.processes() {
             self.descent.signal(&process, signal);
         }
     }
@@ -159,7 +168,14 @@ impl Tree {
         self.finds_descendants
     }
 
-    fn descendants(&self) -> Vec<Process> {
+    /// The living processes of the run; none where they cannot be found. Each is named by number and program.
+    pub fn descendants(&self) -> Vec<Descendant> {
+        let describe =
+            |process: Process| Some(Descendant { pid: process.pid, name: self.descent.name(&process)? });
+        self.processes().into_iter().filter_map(describe).collect()
+    }
+
+    fn processes(&self) -> Vec<Process> {
         if !self.finds_descendants {
             return Vec::new();
         }

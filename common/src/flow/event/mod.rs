@@ -34,6 +34,7 @@ const REASON: usize = 1;
 const RC: usize = 2;
 const ELAPSED_SECONDS: usize = 3;
 const OUTPUT_TOKENS: usize = 4;
+const LINGERED: usize = 5;
 const CAUSE: usize = 6;
 const RETRY_AT: usize = 8;
 const THREAD_ID: usize = 9;
@@ -51,7 +52,8 @@ const ITEM_ID: usize = 20;
 const ITEM_EXIT_CODE: usize = 21;
 const ITEM_MESSAGE: usize = 22;
 
-/// Those of a launcher's line come first (some are read as a row alone, and have no name), then whose run it is, then what an agent does but not what it says, so that
+/// Those of a launcher's line come first (some are read as a row alone, and have no name), then whose run it is, then what an
+/// agent does but not what it says, so that
 /// who reads nothing else can have a scanner of their own.
 static WANTS: [Want; 23] = [
     Want { path: &["type"], cap: 64 },
@@ -198,6 +200,8 @@ pub struct Handoff<'a> {
     pub elapsed_seconds: Option<u64>,
     /// `output_tokens`
     pub output_tokens: Option<u64>,
+    /// Whether `lingered` is true.
+    pub lingered: bool,
     /// `cause`
     pub cause: Option<&'a str>,
 }
@@ -214,6 +218,7 @@ impl<'a> Handoff<'a> {
             rc: whole_number(found, RC),
             elapsed_seconds: whole_number(found, ELAPSED_SECONDS),
             output_tokens: whole_number(found, OUTPUT_TOKENS),
+            lingered: found.get(LINGERED) == Some(Value::Bool(true)),
             cause: text(found, CAUSE),
         })
     }

@@ -159,7 +159,7 @@ impl Account {
 
     fn take_outcome(&mut self, outcome: Outcome<'_>) {
         match outcome {
-            Outcome::Completed { output_tokens } => self.sealed = output_tokens.or(self.sealed),
+            Outcome::Completed { output_tokens, .. } => self.sealed = output_tokens.or(self.sealed),
             Outcome::Failed { reason: Some("timeout" | "cancelled"), .. } => self.failed = Failed::Stopped,
             Outcome::Failed { cause: Some("killed" | "incomplete" | "lost"), .. } => {
                 self.failed = Failed::Cut

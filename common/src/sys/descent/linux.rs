@@ -35,6 +35,11 @@ impl Descent for Linux {
         entries.flatten().filter_map(|entry| stat(entry.file_name().to_str()?.parse().ok()?)).collect()
     }
 
+    fn name(&self, process: &Process) -> Option<String> {
+        let name = fs::read(format!("/proc/{}/comm", process.pid)).ok()?;
+        Some(String::from_utf8_lossy(&name).trim_end_matches('\n').to_owned())
+    }
+
     /// The descriptor is taken first, then the number is seen to be still the same process, then the signal goes
     /// through the descriptor. On a kernel without pidfd (before 5.3, or where a filter forbids it) the number alone is
     /// used, a moment after it was checked.

@@ -37,6 +37,9 @@ pub(crate) trait Descent: Debug + Sync {
     /// Every process there is. One that ends meanwhile may be missing.
     fn table(&self) -> Vec<Process>;
 
+    /// The name of the program of `process`, while it is there.
+    fn name(&self, process: &Process) -> Option<String>;
+
     /// Sends `signal` to `process` and to no other, even when its number was given away since it was listed.
     fn signal(&self, process: &Process, signal: Signal);
 }

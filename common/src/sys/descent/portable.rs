@@ -24,5 +24,9 @@ impl Descent for Portable {
         Vec::new()
     }
 
+    fn name(&self, _process: &Process) -> Option<String> {
+        None
+    }
+
     fn signal(&self, _process: &Process, _signal: Signal) {}
 }
