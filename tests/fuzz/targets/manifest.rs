@@ -39,7 +39,10 @@ fn read(lines: &[&[u8]]) -> Result<Vec<Agent>, String> {
 }
 
 fn can_be(agent: &Agent) -> bool {
-    !agent.id.is_empty() && !agent.file.as_os_str().is_empty() && agent.budget > Duration::ZERO
+    !agent.id.is_empty()
+        && !agent.id.contains(['\0', '\n', '\r'])
+        && !agent.file.as_os_str().is_empty()
+        && agent.budget > Duration::ZERO
 }
 
 fn as_object(agent: &Agent) -> String {
