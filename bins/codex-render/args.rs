@@ -1,8 +1,8 @@
 //! What was typed, made into what is needed. No file is opened here.
 
 use crate::NAME;
-use clap::Parser;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Parser, value_parser};
 use common::face::args;
 use common::face::exit::{self, Status};
 use std::ffi::OsString;
@@ -15,6 +15,8 @@ pub struct Config {
     pub source: Source,
     /// What is printed.
     pub what: What,
+    /// How many of the last lines of its output a failed command shows.
+    pub output: usize,
     /// Whether what was left out is counted.
     pub verbose: bool,
 }
@@ -44,7 +46,7 @@ pub enum What {
 #[command(name = NAME, version, after_help = exit::help())]
 struct Typed {
     /// Stream or progress file of a run; stdin when not given, or -
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = OsStringValueParser::new().try_map(named))]
     file: Option<PathBuf>,
     /// Follow a growing file, which may not be there yet, to its sentinel
     #[arg(long, value_name = "FILE", conflicts_with = "file", value_parser = OsStringValueParser::new().try_map(growing))]
@@ -52,14 +54,23 @@ struct Typed {
     /// Print the final answer alone; status 0 when there is one and no failure is the last word, else 1
     #[arg(long)]
     answer: bool,
+    /// How many of the last lines of its output a failed command shows
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u8))]
+    output: u8,
     /// Say at the end how many lines and events were left out, as not understood
     #[arg(long)]
     verbose: bool,
 }
 
+/// A file to read.
+fn named(path: OsString) -> Result<PathBuf, &'static str> {
+    if path.is_empty() { Err("the name of a file is empty") } else { Ok(path.into()) }
+}
+
 /// A file to follow.
 fn growing(path: OsString) -> Result<PathBuf, &'static str> {
     match path.as_encoded_bytes() {
+        b"" => named(path),
         b"-" => Err("stdin has no name to follow; without --follow it is read as it comes"),
         _ => Ok(path.into()),
     }
@@ -79,6 +90,7 @@ impl Typed {
                 _ => Source::Stdin,
             },
             what: if self.answer { What::Answer } else { What::Events },
+            output: self.output.into(),
             verbose: self.verbose,
         }
     }
@@ -96,7 +108,9 @@ mod tests {
 
     #[test]
     fn stdin_cannot_be_followed_by_its_name() {
-        assert!(Typed::try_parse_from(["codex-render", "--follow", "-"]).is_err());
+        for wrong in [&["--follow", "-"][..], &["--follow", ""], &[""]] {
+            assert!(Typed::try_parse_from([&["codex-render"], wrong].concat()).is_err());
+        }
         assert_eq!(growing("./-".into()), Ok(PathBuf::from("./-")));
     }
 }

@@ -67,7 +67,7 @@ impl Page {
 
     /// A text that may have several lines, and nothing around it.
     pub fn text(&mut self, text: Text<'_>) {
-        self.body(unended(text), safe::block);
+        self.lines(unended(text), true);
     }
 
     /// A line of nothing but `label`.
@@ -78,13 +78,14 @@ impl Page {
     /// `label` and a text that may have several lines.
     pub fn block(&mut self, look: Look, label: &str, text: Text<'_>) {
         self.begin(look, label);
-        self.body(unended(text), safe::block);
+        self.lines(unended(text), false);
     }
 
     /// `label` and a text that stays on its line, whatever is in it.
     pub fn line(&mut self, look: Look, label: &str, text: Text<'_>) {
         self.begin(look, label);
-        self.body(text, safe::line);
+        self.piece(text.text, safe::line);
+        self.end(text.whole);
     }
 
     fn begin(&mut self, look: Look, label: &str) {
@@ -96,8 +97,21 @@ impl Page {
         }
     }
 
-    fn body(&mut self, text: Text<'_>, harmless: fn(&str) -> Cow<'_, str>) {
-        let mut rest = text.text;
+    /// A text that may have several lines. One that could be taken for a line of this program is quoted, if it begins
+    /// where such a line would (`is_at_start` for the first one).
+    fn lines(&mut self, text: Text<'_>, mut is_at_start: bool) {
+        for line in text.text.split_inclusive('\n') {
+            if is_at_start && looks_like_ours(line) {
+                self.text += QUOTE;
+            }
+            self.piece(line, safe::block);
+            is_at_start = true;
+        }
+        self.end(text.whole);
+    }
+
+    fn piece(&mut self, text: &str, harmless: fn(&str) -> Cow<'_, str>) {
+        let mut rest = text;
         while !rest.is_empty() {
             let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE));
             self.text += &harmless(piece);
@@ -106,7 +120,10 @@ impl Page {
                 self.flush();
             }
         }
-        self.text += if text.whole { "\n" } else { "…\n" };
+    }
+
+    fn end(&mut self, is_whole: bool) {
+        self.text += if is_whole { "\n" } else { "…\n" };
     }
 
     /// Writes what waits.
@@ -127,6 +144,39 @@ impl Page {
         self.flush();
         self.failed.map_or(Ok(()), |error| Err(say::lost_stdout(NAME, &error)))
     }
+}
+
+/// What stands before a line that somebody said and that looks like one of this program. No line of it begins so.
+const QUOTE: &str = "> ";
+
+/// How the lines of this program begin.
+const LABELS: [&str; 15] = [
+    "Thinking:",
+    "Using ",
+    "Shell ",
+    "Edited ",
+    "Added ",
+    "Deleted ",
+    "Could not ",
+    "Plan:",
+    "Searching the web",
+    "Asking an agent",
+    "Tokens:",
+    "Warning:",
+    "Failed",
+    "Completed",
+    "Agent ",
+];
+
+/// Whether `line` begins like a line of this program. What is invisible, or no letter before the first one, makes no
+/// difference to the eye.
+fn looks_like_ours(line: &str) -> bool {
+    const LONGEST: usize = 24;
+    let visible = line.chars().filter(|c| matches!(c, ' '..='~')).skip_while(|c| !c.is_ascii_alphanumeric());
+    let beginning: String = visible.take(LONGEST).collect();
+    let is_failed_call =
+        line.split_once(" failed").is_some_and(|(name, _)| name.contains('/') && !name.contains(' '));
+    is_failed_call || LABELS.iter().any(|label| beginning.starts_with(label))
 }
 
 /// The text without the line end that it may have of its own.

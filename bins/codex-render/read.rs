@@ -41,9 +41,10 @@ pub trait Listener {
     fn pause(&mut self) {}
 }
 
-/// Reads what `config` says, as long as `listener` listens.
-pub fn events(config: &Config, listener: &mut impl Listener) -> Result<(), Status> {
-    let mut ear = Ear { listener, others: 0, unknown: 0, until_sentinel: false, is_done: false };
+/// Reads what `config` says, as long as `listener` listens. False when that is no stream of Codex, which is said: there
+/// are lines, and none of them is an event.
+pub fn events(config: &Config, listener: &mut impl Listener) -> Result<bool, Status> {
+    let mut ear = Ear { listener, others: 0, unknown: 0, events: 0, until_sentinel: false, is_done: false };
     match &config.source {
         Source::Stdin => read(Input::stdin(), "standard input", &mut ear)?,
         Source::File(path) => read(Input::open(path), &path.display().to_string(), &mut ear)?,
@@ -61,7 +62,19 @@ pub fn events(config: &Config, listener: &mut impl Listener) -> Result<(), Statu
             ),
         );
     }
-    Ok(())
+    let is_stream = ear.events > 0 || ear.others + ear.unknown == 0;
+    if !is_stream {
+        let name = match &config.source {
+            Source::Stdin => "standard input".into(),
+            Source::File(path) | Source::Growing(path) => path.display().to_string(),
+        };
+        let what = match ear.unknown {
+            0 => "not JSONL: none of its lines is a JSON object",
+            _ => "no event of codex exec --json in it",
+        };
+        say::line(NAME, &format!("{name}: {what}"));
+    }
+    Ok(is_stream)
 }
 
 fn read<L: Listener>(input: io::Result<Input>, name: &str, ear: &mut Ear<'_, L>) -> Result<(), Status> {
@@ -172,6 +185,8 @@ struct Ear<'a, L> {
     others: u64,
     /// How many objects were of no known type.
     unknown: u64,
+    /// How many events there were.
+    events: u64,
     /// Whether nothing after a sentinel is heard.
     until_sentinel: bool,
     /// Whether such a sentinel came.
@@ -188,10 +203,14 @@ impl<L: Listener> Ear<'_, L> {
             Event::NotObject | Event::Malformed => self.others += 1,
             Event::Other => self.unknown += 1,
             Event::Handoff => match Reading::of(line.scan) {
-                Some(_) => self.is_done = self.until_sentinel,
+                Some(_) => {
+                    self.events += 1;
+                    self.is_done = self.until_sentinel;
+                }
                 None => self.unknown += 1,
             },
-            _ => {}
+            Event::Blank => {}
+            _ => self.events += 1,
         }
         self.listener.event(event, line);
     }

@@ -15,14 +15,19 @@ use common::flow::usage;
 /// Prints every event as it arrives.
 pub fn run(config: &Config) -> Result<Status, Status> {
     let page = Page::new().map_err(|error| say::lost_stdout(NAME, &error))?;
-    let mut renderer =
-        Renderer { page, shown: Shown::default(), plan: String::new(), failures: Failures::default() };
+    let mut renderer = Renderer {
+        page,
+        shown: Shown::default(),
+        plan: String::new(),
+        output_lines: config.output,
+        failures: Failures::default(),
+    };
     let heard = read::events(config, &mut renderer);
     if heard.is_ok() {
         renderer.failures.end(&mut renderer.page);
     }
     renderer.page.close()?;
-    heard.map(|()| Status::DONE)
+    heard.map(|is_stream| if is_stream { Status::DONE } else { Status::DATA })
 }
 
 /// Puts events on a page.
@@ -31,6 +36,8 @@ struct Renderer {
     shown: Shown,
     /// The plan as it was shown last.
     plan: String,
+    /// How many lines of its output a failed command shows.
+    output_lines: usize,
     failures: Failures,
 }
 
@@ -80,17 +87,31 @@ impl Renderer {
                 }
                 if is_over && let Some(end) = failed_end(status, exit_code) {
                     self.command(&end, command);
+                    self.output(line);
                 }
             }
-            Kind::ToolCall { server, tool, .. } if is_first => {
+            Kind::ToolCall { server, tool, status } => {
                 let name: Vec<&str> = [server, tool].into_iter().flatten().collect();
                 let name = if name.is_empty() { "a tool".to_owned() } else { name.join("/") };
-                self.page.line(Look::Deed, "Using ", Text::whole(&format!("{name}…")));
+                if is_first {
+                    self.page.line(Look::Deed, "Using ", Text::whole(&format!("{name}…")));
+                }
+                if is_over && status == Some("failed") {
+                    self.failed_call(&name, reason(line, |text, each| event::tool_failure(text, each)));
+                }
             }
             Kind::FileChange { status } if is_over => self.files(status, line),
             Kind::TodoList => self.plan(line),
             Kind::WebSearch if is_first => self.page.label(Look::Deed, "Searching the web…"),
-            Kind::CollabCall { .. } if is_first => self.page.label(Look::Deed, "Asking an agent…"),
+            Kind::CollabCall { tool, status } => {
+                if is_first {
+                    self.page.label(Look::Deed, "Asking an agent…");
+                }
+                if is_over && status == Some("failed") {
+                    let name = format!("agent/{}", tool.unwrap_or("call"));
+                    self.failed_call(&name, reason(line, |text, each| event::agent_messages(text, each)));
+                }
+            }
             Kind::Error(message) if is_over => {
                 self.page.block(Look::Warning, "Warning: ", failure::words(message));
             }
@@ -103,6 +124,25 @@ impl Renderer {
             Some(command) => self.page.line(Look::Deed, &format!("{what} — "), command),
             None => self.page.label(Look::Deed, what),
         }
+    }
+
+    /// The end of what a failed command printed. What it is shows by its indentation.
+    fn output(&mut self, line: Line<'_>) {
+        let Some(text) = line.text() else {
+            return self.page.label(Look::Aside, "  (its output is longer than can be shown)");
+        };
+        event::last_output(text, self.output_lines, |output| {
+            for line in output.lines() {
+                self.page.line(Look::Aside, "  ", Text::whole(line));
+            }
+        });
+    }
+
+    /// A call that failed, and why.
+    fn failed_call(&mut self, name: &str, reason: String) {
+        let words =
+            if reason.is_empty() { format!("{name} failed") } else { format!("{name} failed: {reason}") };
+        self.page.line(Look::Warning, "", Text::whole(&words));
     }
 
     /// The files of a change that is over. While it is under way nothing has been edited yet.
@@ -147,12 +187,27 @@ impl Renderer {
     /// The total of the thread, as the turn tells it.
     fn tokens(&mut self, line: Line<'_>) {
         let (counts, _) = usage::told(line);
+        // A server that sends no usage makes Codex tell zeros.
+        if !counts.is_some() {
+            return self.page.line(Look::Aside, "Tokens: ", Text::whole("unknown"));
+        }
         let told = |name| counts.get(name).map_or("unknown".to_owned(), |count| count.to_string());
         let cached =
             counts.get("cached_input_tokens").map_or(String::new(), |count| format!(" (cached {count})"));
         let text = format!("in {}{cached}, out {}", told("input_tokens"), told("output_tokens"));
         self.page.line(Look::Aside, "Tokens: ", Text::whole(&text));
     }
+}
+
+/// Why a call failed, on one line, as `find` finds it on the line of its event.
+fn reason(line: Line<'_>, find: impl FnOnce(&str, &mut dyn FnMut(Text<'_>))) -> String {
+    let mut reasons: Vec<String> = Vec::new();
+    let mut add =
+        |text: Text<'_>| reasons.push(format!("{}{}", text.text.trim(), if text.whole { "" } else { "…" }));
+    if let Some(text) = line.text() {
+        find(text, &mut add);
+    }
+    reasons.join("; ")
 }
 
 /// How a command ended that did not end well.

@@ -1,5 +1,7 @@
 //! Lines of any length, in little memory.
 
+use std::time::Duration;
+
 use super::{completed, message};
 use crate::harness::filter::filter;
 use crate::harness::pipes::{feed_line, pipe};
@@ -20,9 +22,11 @@ fn s2_long_lines_hide_nothing_behind_them() {
     let rest = lines([M, C, r#"{"type":"handoff.completed","elapsed_seconds":1}"#]);
     let end = "ok\nTokens: in 1 (cached 0), out 1\nCompleted in 1s\n";
     let ran = filter("codex-render").stdin(long(output, 20 << 20) + &rest).run();
-    ran.exits(0).stdout_is(shown.to_owned() + end).peak_under_mib(16);
+    let too_long = "  (its output is longer than can be shown)\n";
+    ran.exits(0).stdout_is(format!("{shown}{too_long}{end}")).peak_under_mib(16);
     let ran = filter("codex-render").stdin(long(output, 100_000).repeat(300) + &rest).run();
-    ran.exits(0).stdout_is(shown.repeat(300) + end);
+    let last_lines = "  ééa\n".repeat(4) + "  éé\n";
+    ran.exits(0).stdout_is(format!("{shown}{last_lines}").repeat(300) + end);
 }
 
 #[test]
@@ -110,4 +114,14 @@ fn s8_nesting_of_any_depth_is_passed_over() {
     ran.exits(0).stdout_is("ok\n");
     let counted = "left out: lines that are no JSON objects: 0; events of unknown types: 2";
     assert_eq!(ran.stderr_lines(), [format!("codex-render: {counted}")]);
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_read_about_as_fast_as_text() {
+    let run = |pattern: &[u8]| filter("codex-render").arg("--verbose").stdin(pattern.repeat(1 << 22)).run();
+    let ordinary = run(b"text\n");
+    let ran = run(b"\xff\xe6\x87\xff\n");
+    ran.exits(65).stderr_has("lines that are no JSON objects: 4194304");
+    // The machine may be busy with something else meanwhile.
+    ran.took(Duration::ZERO, 10 * ordinary.elapsed + Duration::from_secs(1));
 }

@@ -2,7 +2,7 @@
 
 use super::exit::Status;
 use super::say;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::time::Duration;
 
 /// The longest time a flag takes: a hundred years in seconds. Above it a deadline could not be computed.
@@ -21,7 +21,7 @@ pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Status> {
             let what = match kind {
                 // Its text would be that of the help.
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command given".to_owned(),
-                _ => first_paragraph(&error.to_string()),
+                _ => first_paragraph(&error.to_string()) + &nearest(&error),
             };
             say::line(name, &format!("usage: {what} (see {name} --help)"));
             Status::USAGE
@@ -34,6 +34,17 @@ fn first_paragraph(rendered: &str) -> String {
     let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
     let lines: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
     lines.join(" ")
+}
+
+/// What was meant, where the parser can tell.
+fn nearest(error: &clap::Error) -> String {
+    let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    let suggested = kinds.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(one)) => Some(one.clone()),
+        Some(ContextValue::Strings(all)) => all.first().cloned(),
+        _ => None,
+    });
+    suggested.map_or(String::new(), |suggested| format!("; did you mean '{suggested}'?"))
 }
 
 /// A time in seconds, fractions allowed, more than zero.

@@ -8,6 +8,7 @@ use super::super::scan::{Found, Scan, Scanner, Value, Want};
 use super::inside::{at, elements, key_name, members};
 use super::item::{Text, kept};
 use super::text;
+use std::collections::VecDeque;
 
 /// A file of a `file_change`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,70 @@ pub fn usage(line: &str, mut each: impl FnMut(&str, &str)) {
     }
 }
 
+/// Hands why the `mcp_tool_call` on `line` failed to `each`, up to 4,096 bytes: its error, else the texts of its result.
+pub fn tool_failure(line: &str, mut each: impl FnMut(Text<'_>)) {
+    static ERROR: [Want; 1] = [Want { path: &["item", "error", "message"], cap: 4096 }];
+    static CONTENT: [Want; 1] = [Want { path: &["text"], cap: 4096 }];
+    let mut scanner = Scanner::new(&ERROR);
+    scanner.push(line.as_bytes());
+    if let Scan::Object(found) = scanner.finish()
+        && let Some(text) = kept(found, 0)
+    {
+        return each(text);
+    }
+    objects(line, &["item", "result", "content"], &CONTENT, |found| {
+        if let Some(text) = kept(found, 0) {
+            each(text);
+        }
+    });
+}
+
+/// Hands what the agents of the `collab_tool_call` on `line` say of themselves to `each`, up to 4,096 bytes.
+pub fn agent_messages(line: &str, mut each: impl FnMut(Text<'_>)) {
+    static WANTS: [Want; 1] = [Want { path: &["message"], cap: 4096 }];
+    let states = at(line, &["item", "agents_states"]).into_iter().flat_map(members).map(|(_, state)| state);
+    found_in(states, &WANTS, |found| {
+        if let Some(text) = kept(found, 0) {
+            each(text);
+        }
+    });
+}
+
+/// Hands the last `count` lines of the output of the `command_execution` on `line` to `each`, as one text of up to
+/// 16 KiB.
+pub fn last_output(line: &str, count: usize, each: impl FnOnce(&str)) {
+    static WANTS: [Want; 1] = [Want { path: &["text"], cap: 16 * 1024 }];
+    let output = at(line, &["item", "aggregated_output"])
+        .and_then(|output| output.strip_prefix('"')?.strip_suffix('"'));
+    let Some(output) = output else { return };
+    let mut scanner = Scanner::new(&WANTS);
+    for part in [r#"{"text":""#, last_lines(output, count), "\"}"] {
+        scanner.push(part.as_bytes());
+    }
+    if let Scan::Object(found) = scanner.finish()
+        && let Some(Text { text, .. }) = kept(found, 0)
+    {
+        each(text);
+    }
+}
+
+/// The last `count` lines of a text that stands in JSON, as it stands there: an LF is the escape `\n`.
+fn last_lines(text: &str, count: usize) -> &str {
+    let mut starts = VecDeque::from([0]);
+    let mut at = 0;
+    while let Some(escape) = memchr::memchr(b'\\', &text.as_bytes()[at..]) {
+        at += escape + 2;
+        let is_end = text.as_bytes().get(at - 1) == Some(&b'n') && at < text.len();
+        if is_end {
+            starts.push_back(at);
+            if starts.len() > count {
+                starts.pop_front();
+            }
+        }
+    }
+    if count == 0 { "" } else { &text[starts[0]..] }
+}
+
 /// Hands the id of each agent that the `collab_tool_call` on `line` names to `each`, some of them twice. True when there
 /// must be an agent and none is named: `wait` of Codex 0.162 and later is all that a stream has of some.
 pub fn agents(line: &str, mut each: impl FnMut(&str)) -> bool {
@@ -75,9 +140,18 @@ pub fn agents(line: &str, mut each: impl FnMut(&str)) -> bool {
 }
 
 /// Hands what `wants` find in each object of the array at `path` to `each`.
-fn objects(line: &str, path: &[&str], wants: &'static [Want], mut each: impl FnMut(Found<'_>)) {
+fn objects(line: &str, path: &[&str], wants: &'static [Want], each: impl FnMut(Found<'_>)) {
+    found_in(at(line, path).into_iter().flat_map(elements), wants, each);
+}
+
+/// Hands what `wants` find in each of `objects` to `each`.
+fn found_in<'a>(
+    objects: impl Iterator<Item = &'a str>,
+    wants: &'static [Want],
+    mut each: impl FnMut(Found<'_>),
+) {
     let mut scanner = Scanner::new(wants);
-    for element in at(line, path).into_iter().flat_map(elements) {
+    for element in objects {
         scanner.push(element.as_bytes());
         if let Scan::Object(found) = scanner.finish() {
             each(found);
@@ -120,6 +194,39 @@ mod tests {
         let mut all = Vec::new();
         steps(line, |step| all.push((step.text.text.to_owned(), step.completed)));
         assert_eq!(all, [("Read".into(), true), ("Edit, \"it\"".into(), false), ("Test".into(), false)]);
+    }
+
+    #[test]
+    fn the_last_lines_of_an_output_are_found() {
+        for (output, count, expected) in [
+            (r"one\ntwo\nthree\n", 2, "two\nthree\n"),
+            (r"one\ntwo\nthree", 2, "two\nthree"),
+            (r"one\\ntwo\nthree", 2, "one\\ntwo\nthree"),
+            (r"one\ntwo", 5, "one\ntwo"),
+            (r"one\n\ud83d\u001b\n", 1, "\u{fffd}\u{1b}\n"),
+            (r"\n\n", 1, "\n"),
+            (r"one\ntwo", 0, ""),
+            ("", 3, ""),
+        ] {
+            let line = format!(r#"{{"item":{{"aggregated_output":"{output}"}}}}"#);
+            let mut all = None;
+            last_output(&line, count, |text| all = Some(text.to_owned()));
+            assert_eq!(all.as_deref(), Some(expected), "{output} {count}");
+        }
+        last_output(r#"{"item":{"aggregated_output":null}}"#, 3, |_| panic!("none"));
+    }
+
+    #[test]
+    fn the_reason_of_a_failed_call_is_found() {
+        let reason = |item: &str| {
+            let mut all = Vec::new();
+            tool_failure(&format!(r#"{{"item":{item}}}"#), |text| all.push(text.text.to_owned()));
+            all.join("|")
+        };
+        assert_eq!(reason(r#"{"error":{"message":"no"},"result":null}"#), "no");
+        let content = r#"[{"type":"text","text":"it"},{"type":"image"},{"text":"broke"}]"#;
+        assert_eq!(reason(&format!(r#"{{"error":null,"result":{{"content":{content}}}}}"#)), "it|broke");
+        assert_eq!(reason(r#"{"error":null,"result":null}"#), "");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::number;
 use super::scan::{Found, Scan, Scanner, Value, Want};
 
 pub use item::{Item, Kind, Phase, Text};
-pub use lists::{Change, Step, agents, changes, steps, usage};
+pub use lists::{Change, Step, agent_messages, agents, changes, last_output, steps, tool_failure, usage};
 pub(super) use outline::launcher_fields;
 pub use outline::{Outline, Scalar};
 

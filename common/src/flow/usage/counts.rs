@@ -72,7 +72,7 @@ impl Counts {
     }
 
     /// Whether it says anything: a server that sends no usage makes Codex print zeros.
-    pub(super) fn is_some(&self) -> bool {
+    pub fn is_some(&self) -> bool {
         self.fields.iter().any(|(_, value)| value.is_some_and(|value| value > 0))
     }
 
