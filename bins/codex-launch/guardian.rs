@@ -4,9 +4,11 @@ use crate::NAME;
 use crate::args::{self, Config, Outputs};
 use crate::check::{self, Refusal, refuse};
 use crate::ending::Ending;
+use crate::left;
 use crate::patience::LAST_CALL;
 use crate::report;
 use crate::traces::Traces;
+use common::edge::environment;
 use common::edge::halves::{self, Half, Link, Stage, Watched};
 use common::edge::output::{Existing, Output};
 use common::edge::place::{self, Making, Standing};
@@ -30,10 +32,16 @@ pub fn guarded(
     job: impl FnOnce(Config, &Traces, Link) -> Result<Status, Refusal>,
 ) -> Result<Status, Refusal> {
     check::descriptors_can_be_written(&config.outputs)?;
+    // Commands of the model could read them in any of the processes.
+    environment::erase(&config.removed_variables);
     let traces = Traces::new();
     let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
     match halves::split().map_err(cannot)? {
         Half::Runner(link) => job(config, &traces, link),
+        Half::CallersEnd(end) => Ok(match end.wait().map_err(cannot)? {
+            Exit::Code(code) => Status::of_program(code),
+            Exit::Signal(signal) => Status::signal(signal),
+        }),
         Half::Guardian(guardian) => {
             let watched = guardian.watch().map_err(cannot)?;
             Ok(match watched.exit {
@@ -51,27 +59,32 @@ pub fn guarded(
 /// Finishes the run of a runner that was killed by `signal`.
 fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -> Status {
     // Of a run that is over only what is meant to live on is left, or nothing.
-    if !(config.leftovers == Leftovers::Keep && watched.said.stage >= Stage::Over) {
-        watched.end(config.kill_grace / 2);
-    }
+    let is_kept = config.leftovers == Leftovers::Keep && watched.said.stage >= Stage::Over;
+    let is_left = !is_kept && watched.end(config.kill_grace / 2);
+    let left = match watched.said.stage >= Stage::Started {
+        true => left::lines(&watched.tree, is_left),
+        false => Vec::new(),
+    };
     traces.remove(&config.outputs);
     let mut progress = progress(&mut watched, &config.outputs);
     if let Some(status) = progress.as_ref().and_then(|progress| progress.sealed(&watched)) {
         return status;
     }
     forget_answer(&watched, &config.outputs);
-    let Some(progress) = &mut progress else { return unrecorded(&watched, signal) };
+    let Some(progress) = &mut progress else { return unrecorded(&watched, signal, &left) };
     let status = progress.seal(signal, watched.said.elapsed());
+    report::left(&left);
     report::elapsed(watched.said.elapsed());
     status
 }
 
 /// Tells the end of a run that has no progress file, or has not begun.
-fn unrecorded(watched: &Watched, signal: i32) -> Status {
+fn unrecorded(watched: &Watched, signal: i32, left: &[String]) -> Status {
     if watched.said.stage < Stage::Started {
         say::line(NAME, "the launcher was killed before the launch");
     } else {
         report::failure(&Ending::lost(Status::LAUNCHER, Some(signal)));
+        report::left(left);
         report::elapsed(watched.said.elapsed());
     }
     Status::LAUNCHER

@@ -1,11 +1,13 @@
 //! The wiring of one run: prepared, started, supervised, judged, delivered, told.
 
+use crate::NAME;
 use crate::answer::{self, Answer, Destination};
 use crate::args::{Config, Decide, Outputs};
 use crate::aside::{Closing, Writer};
 use crate::check::{self, Refusal, refuse};
 use crate::command::{self, Known};
 use crate::ending::{Ending, Facts};
+use crate::left;
 use crate::lost::Lost;
 use crate::outputs::{self, Opened};
 use crate::patience::Patience;
@@ -20,7 +22,7 @@ use common::edge::halves::{Link, Stage, Teller};
 use common::edge::output::Output;
 use common::edge::supervise::{self, Child, Cut, Leftovers, Limits, Over, Pulse, Spec, Tree};
 use common::face::exit::Status;
-use common::face::say::why;
+use common::face::say::{self, why};
 use common::face::terminal::Target;
 use common::flow::record;
 use crossbeam_channel::unbounded;
@@ -84,7 +86,11 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     let (notify, notices) = unbounded();
     let guardian = link.listen(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
-    let (config, prepared) = prepare::prepare(config, &notices).inspect_err(|_| tree.raze())?;
+    let (config, prepared) =
+        prepare::prepare(config, &notices).inspect_err(|_| _ = tree.kill_descendants())?;
+    if let Some(why) = tree.why_group_alone() {
+        say::line(NAME, &format!("processes: only the process group of codex can be ended: {why}"));
+    }
     let destination = to.destination(&config.outputs, traces);
     let folder = private_folder(traces)?;
     let last_message = folder.path().join("last-message");
@@ -117,6 +123,7 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     };
     let pipes = pipes.connect(child.pipes, prepared.prompt, stream, aside.clone());
     let mut over = supervise::run(&tree, child.pid, started, limits, Some(&pulse), &notices);
+    let left = left::lines(&tree, over.ended.left);
     guardian.stage(Stage::Over);
     let closing = writer.map(Writer::run_is_over);
     let patience = Patience::new(&notices, over.ended.cut, config.kill_grace, started + config.time);
@@ -140,7 +147,7 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     };
     let ending = Ending::of(&facts);
     let leftovers = config.leftovers;
-    End { ending, answer, stream, closing, shown, over, leftovers, guardian }.deliver(
+    End { ending, answer, stream, closing, shown, over, leftovers, left, guardian }.deliver(
         &destination,
         started,
         &patience,
@@ -159,6 +166,8 @@ struct End {
     over: Over,
     /// What became of what it left.
     leftovers: Leftovers,
+    /// What is known to be alive, or may be.
+    left: Vec<String>,
     guardian: Teller,
 }
 
@@ -170,7 +179,7 @@ impl End {
         started: Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { mut ending, answer, mut stream, closing, shown, over, leftovers, guardian } = self;
+        let End { mut ending, answer, mut stream, closing, shown, over, leftovers, left, guardian } = self;
         let mut lost = Lost::new();
         lost.note("progress file", stream.progress_error.take());
         lost.note("session file", stream.session().and_then(Session::finish));
@@ -207,6 +216,7 @@ impl End {
             noise: stream.noise,
             lost: &lost,
             over: Some((&over, leftovers)),
+            left: &left,
             elapsed,
         };
         report::tell(&ending, &details);
@@ -277,8 +287,15 @@ fn not_started(stream: &mut Stream, error: &io::Error, guardian: &Teller) -> Out
     let mut lost = Lost::new();
     lost.note("progress file", error);
     let elapsed = Duration::ZERO;
-    let details =
-        Details { verdict: &stream.verdict, stderr: "", noise: 0, lost: &lost, over: None, elapsed };
+    let details = Details {
+        verdict: &stream.verdict,
+        stderr: "",
+        noise: 0,
+        lost: &lost,
+        over: None,
+        left: &[],
+        elapsed,
+    };
     report::tell(&ending, &details);
     Outcome { ending, answer: Answer::Nothing, elapsed }
 }

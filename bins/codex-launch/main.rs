@@ -12,6 +12,7 @@ mod command;
 mod ending;
 mod guardian;
 mod launch;
+mod left;
 mod lost;
 mod outputs;
 mod patience;

@@ -2,6 +2,7 @@
 
 use crate::args::{Config, KEY_VARIABLES, REMOVED_VARIABLES, Rights};
 use crate::check::{Refusal, refuse};
+use common::edge::environment;
 use common::edge::program::{Answer, Question};
 use common::face::exit::Status;
 use common::face::say::why;
@@ -57,7 +58,7 @@ pub fn needed(config: &Config) -> Vec<Probe> {
 
 /// A key that is kept is used instead of a login, and `login status` does not see it.
 fn keeps_a_key(config: &Config) -> bool {
-    let kept = |name: &&str| !config.removed_variables.contains(name) && std::env::var_os(name).is_some();
+    let kept = |name: &&str| !config.removed_variables.contains(name) && environment::was_set(name);
     KEY_VARIABLES.iter().any(kept)
 }
 
@@ -141,7 +142,7 @@ fn listed_options(help: &str) -> HashSet<&str> {
 
 /// The names of the variables that are set and that Codex will not see.
 pub fn variables_to_remove(config: &Config) -> Vec<String> {
-    let set = |name: &&&str| config.removed_variables.contains(*name) && std::env::var_os(name).is_some();
+    let set = |name: &&&str| config.removed_variables.contains(*name) && environment::was_set(name);
     REMOVED_VARIABLES.iter().filter(set).map(|name| (*name).to_owned()).collect()
 }
 

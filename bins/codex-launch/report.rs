@@ -29,6 +29,8 @@ pub struct Details<'a> {
     pub lost: &'a Lost,
     /// How its processes ended, and what was asked for of those that it left.
     pub over: Option<(&'a Over, Leftovers)>,
+    /// What is known to be alive, or may be.
+    pub left: &'a [String],
     /// The time since Codex started.
     pub elapsed: Duration,
 }
@@ -49,6 +51,7 @@ pub fn tell(ending: &Ending, details: &Details<'_>) {
     if let Some((over, leftovers)) = details.over {
         tell_over(over, leftovers);
     }
+    left(details.left);
     elapsed(details.elapsed);
 }
 
@@ -66,9 +69,6 @@ fn tell_over(over: &Over, leftovers: Leftovers) {
         };
         say::line(NAME, &line);
     }
-    if over.ended.left {
-        say::line(NAME, "leftovers: a process of the run did not die of KILL");
-    }
 }
 
 /// Processes by number and program, as many as a line holds.
@@ -80,6 +80,11 @@ fn names(processes: &[Descendant]) -> String {
         more => format!(", and {more} more"),
     };
     shown.join(", ") + &more
+}
+
+/// Tells what is left alive.
+pub fn left(lines: &[String]) {
+    lines.iter().for_each(|line| say::line(NAME, line));
 }
 
 /// Tells the time, as the last line.

@@ -28,7 +28,7 @@
 //! | tests | the binaries, the public items of this crate | internals |
 //!
 //! `codex-launch` is two processes (`edge/halves`): the guardian, which the caller started, and the runner, all of the
-//! above. Each finishes the run when the other one is dead.
+//! above. Each finishes the run when the other one is dead. A third one stands in front where the caller left children.
 //!
 //! Three invariants hold everywhere:
 //!

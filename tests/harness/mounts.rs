@@ -1,7 +1,13 @@
-//! File systems of a test's own.
+//! File systems of a test's own, and who may make them.
 
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::sync::OnceLock;
+
+/// Whether the tests run as root.
+pub(crate) fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
+}
 
 /// The words that give a command a file system tree of its own, where that is allowed.
 pub(crate) fn own_mounts() -> Option<&'static [&'static str]> {

@@ -100,6 +100,11 @@ pub(crate) fn is_stopped(pid: Pid) -> bool {
     field(pid, "State:").is_some_and(|state| state.starts_with('T'))
 }
 
+/// The name of a process's program. It can be read of those too that let nobody look into them.
+pub(crate) fn name(pid: Pid) -> Option<String> {
+    field(pid, "Name:")
+}
+
 /// Whether a process has a handler for a signal.
 pub(crate) fn catches(pid: Pid, signal: Signal) -> bool {
     let caught = field(pid, "SigCgt:").and_then(|mask| u64::from_str_radix(&mask, 16).ok());

@@ -6,40 +6,13 @@ use nix::sys::signal::Signal::{SIGALRM, SIGKILL, SIGUSR1, SIGUSR2};
 use nix::sys::signal::kill;
 use serde_json::json;
 
-use super::{FILES, launch, over, progress, seconds};
+use super::stopping::busy;
+use super::{FILES, compile, launch, over, progress, seconds};
 use crate::harness::filter::binary;
 use crate::harness::scratch::Scratch;
-use crate::harness::script::{C, M, S, Script, T};
-use crate::harness::sweep::{children, is_alive};
+use crate::harness::script::{S, Script, T};
+use crate::harness::sweep::is_alive;
 use crate::harness::wait::{SOON, wait_until};
-
-#[test]
-fn a_stranger_that_is_adopted_during_the_run_is_left_alone() {
-    // A background job of the shell that became the launcher ends in the midst of the run, and leaves its server.
-    let scratch = Scratch::git();
-    let before = r#"
-        (
-            sleep 300 < /dev/null > /dev/null 2>&1 &
-            echo -n $! > server.part; mv server.part server
-            while [ ! -e ready ]; do sleep 0.01; done
-        ) &
-        exec "$0" "$@""#;
-    let script = Script::new().lines([T, S]).touch(&scratch.path("ready")).await_file(&scratch.path("go"));
-    let running = launch(&scratch, &script.lines([M, C])).under(&["sh", "-c", before]).start();
-    scratch.wait_for("server");
-    let server = scratch.pid("server");
-    let is_adopted = || children(running.pid()).iter().any(|child| child.pid == server);
-    wait_until("the server is the launcher's", SOON, is_adopted);
-    scratch.write("go", "");
-    wait_until("the sentinel is there", SOON, || scratch.text("p").contains("handoff."));
-    let survived = is_alive(server);
-    // It may be gone already, and that is what the test would say.
-    let _ = kill(server, SIGKILL);
-    wait_until("it is gone", SOON, || !is_alive(server));
-    running.end().exits(0);
-    progress(&scratch).completed().events_are([T, S, M, C]);
-    assert!(survived, "a stranger was ended");
-}
 
 /// A process in a session of its own whose first thread has ended and whose second one lives on. The first argument is
 /// the file for its process id. It ends by itself, because no sweep sees it: /proc shows it as dead.
@@ -63,9 +36,7 @@ int main(int argc, char **argv) {
 fn one_whose_first_thread_has_ended_is_ended() {
     let scratch = Scratch::git();
     scratch.write("headless.c", HEADLESS);
-    let args = ["-pthread", "-o", "headless", "headless.c"];
-    let made = Command::new("cc").args(args).current_dir(scratch.dir()).status().expect("a C compiler");
-    assert!(made.success());
+    compile(&scratch, "headless");
     let command = "./headless pid < /dev/null > /dev/null 2>&1 & while [ ! -e go ]; do sleep 0.01; done";
     let running = launch(&scratch, &Script::good().no_answer().sh(command)).start();
     scratch.wait_for("pid");
@@ -130,6 +101,23 @@ fn signals_that_nobody_means_cancel_too_and_leave_nothing() {
         running.end().exits(128 + signal as i32);
         progress(&scratch).failed_by("cancelled").events_are([T, S]);
         assert!(!scratch.has("r"));
+    }
+}
+
+#[test]
+fn no_signal_that_can_be_taken_ends_the_guardian() {
+    // SEGV and the like are no fault of its own when somebody sends them, and two of the last are real-time signals.
+    for signal in ["ABRT", "VTALRM", "PROF", "SEGV", "TRAP", "SYS", "XCPU", "XFSZ", "STKFLT", "34", "50"] {
+        let scratch = Scratch::git();
+        let running = launch(&scratch, &busy(&scratch)).args(["--kill-grace", "0.2"]).start();
+        scratch.wait_for("ready");
+        let sent = format!("kill -{signal} {}; kill -l {signal}", running.pid());
+        let sent = Command::new("bash").args(["-c", &sent]).output().expect("bash");
+        let text = String::from_utf8(sent.stdout).expect("text");
+        let number: i32 = signal.parse().unwrap_or_else(|_| text.trim().parse().expect("a number"));
+        let ran = running.end();
+        assert_eq!(ran.status.code(), Some(128 + number), "{signal}\n{ran}");
+        progress(&scratch).failed_by("cancelled").events_are([T, S]);
     }
 }
 

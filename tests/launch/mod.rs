@@ -8,11 +8,13 @@ mod environment;
 mod files;
 mod floods;
 mod halves;
+mod keys;
 mod leftovers;
 mod lines;
 mod lingering;
 mod noise;
 mod options;
+mod others;
 mod places;
 mod portable;
 mod probes;
@@ -22,6 +24,8 @@ mod real_codex;
 mod resume;
 mod start;
 mod stopping;
+mod strangers;
+mod stuck;
 mod surroundings;
 mod terminal;
 mod tree;
@@ -29,6 +33,7 @@ mod trouble;
 mod unread;
 
 use std::ffi::OsStr;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::harness::filter::{Filter, binary, filter};
@@ -75,6 +80,14 @@ fn run(script: &Script) -> (Ran, Progress) {
 #[track_caller]
 fn progress(scratch: &Scratch) -> Progress {
     Progress::read(scratch.path("p"))
+}
+
+/// Makes the program `name` of `name.c`, both in `scratch`.
+#[track_caller]
+fn compile(scratch: &Scratch, name: &str) {
+    let args = ["-pthread", "-o", name, &format!("{name}.c")];
+    let made = Command::new("cc").args(args).current_dir(scratch.dir()).status().expect("a C compiler");
+    assert!(made.success());
 }
 
 const fn seconds(seconds: u64) -> Duration {

@@ -4,8 +4,10 @@
 use nix::sys::signal::{Signal, kill};
 use serde_json::{Value, json};
 
-use super::{launch, progress, seconds};
+use super::{compile, launch, progress, seconds};
 use crate::harness::filter::Filter;
+use crate::harness::mounts::own_mounts;
+use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{M, S, Script, T};
 use crate::harness::sweep::is_alive;
@@ -50,5 +52,83 @@ fn a_session_of_its_own_is_out_of_reach_and_holds_nothing_up() {
     kill(scratch.pid("pid"), Signal::SIGKILL).expect("a process");
     wait_until("it is gone", SOON, || !is_alive(scratch.pid("pid")));
     running.end().exits(0).took(seconds(0), seconds(20));
+    progress(&scratch).completed();
+}
+
+/// Asserts that the run said before its start that the group is all that it can end, and why, and at its end that
+/// something may be left.
+#[track_caller]
+fn says_so(ran: &Ran, why: &str) {
+    let lines = ran.stderr_lines();
+    let first = format!("codex-launch: processes: only the process group of codex can be ended: {why}");
+    assert_eq!(lines.first(), Some(&first), "{ran}");
+    let last = "codex-launch: leftovers: a process that left the process group of codex may be alive: nobody looked for it";
+    assert_eq!(lines.iter().filter(|line| *line == last).count(), 1, "{ran}");
+    assert!(lines.last().expect("a line").starts_with("codex-launch: elapsed="), "{ran}");
+}
+
+#[test]
+fn it_is_said_before_and_after_every_run() {
+    for (script, status) in [(Script::good(), 0), (Script::new().lines([T, S]).exit(3), 3)] {
+        let scratch = Scratch::git();
+        let ran = portable(&scratch, &script).run();
+        says_so(ran.exits(status), "this platform does not list descendants");
+        assert_eq!(progress(&scratch).sentinel.contains("handoff.completed"), status == 0);
+    }
+}
+
+#[test]
+fn a_missing_proc_and_a_strange_one_are_named() {
+    let shells = [
+        (r#"umount -l /proc && exec "$0" "$@""#, "/proc cannot be read: no such file or directory"),
+        (r#"exec unshare --pid --fork "$0" "$@""#, "/proc is of another pid namespace"),
+    ];
+    for (shell, why) in shells {
+        let scratch = Scratch::git();
+        let Some(mounts) = own_mounts() else {
+            eprintln!("skipped: nothing may be mounted here");
+            return;
+        };
+        let words: Vec<&str> = mounts.iter().copied().chain(["sh", "-c", shell]).collect();
+        let ran = launch(&scratch, &Script::good()).under(&words).run();
+        says_so(ran.exits(0), why);
+        progress(&scratch).completed();
+    }
+}
+
+/// Becomes the program given as arguments, which may not become a subreaper, by a filter of system calls as a container
+/// has one.
+const REFUSE: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_CHILD_SUBREAPER, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+    if (count < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 99;
+    execvp(words[1], words + 1);
+    return 99;
+}
+"#;
+
+#[test]
+fn a_subreaper_that_a_filter_refuses_is_named() {
+    let scratch = Scratch::git();
+    scratch.write("refuse.c", REFUSE);
+    compile(&scratch, "refuse");
+    let refuse = scratch.path("refuse");
+    let ran = launch(&scratch, &Script::good()).under(&[refuse.to_str().expect("a path")]).run();
+    says_so(ran.exits(0), "orphans cannot be adopted: operation not permitted");
     progress(&scratch).completed();
 }

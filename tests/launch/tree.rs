@@ -1,13 +1,11 @@
 //! Nothing that a run started survives it. Each test's end asserts that for all that carry its mark.
 
-use nix::sys::signal::{Signal, kill};
 use serde_json::{Value, json};
 
 use super::{launch, progress, seconds};
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
 use crate::harness::sweep::is_alive;
-use crate::harness::wait::{SOON, wait_until};
 
 /// A limit of one second and a grace of one: what a run that hangs gets here.
 const LIMITS: [&str; 4] = ["--timeout-seconds", "1", "--kill-grace", "1"];
@@ -136,21 +134,4 @@ fn a_process_that_never_stays_the_same_is_ended() {
         std::thread::yield_now();
         assert_eq!(scratch.read("generation").len(), generations);
     }
-}
-
-#[test]
-fn others_with_the_same_parent_are_left_alone() {
-    // A process that the launcher did not start, but was given as a child by the shell that became it.
-    let scratch = Scratch::git();
-    let pid = scratch.path("pid");
-    let before = format!("sleep 300 & echo -n $! > {}; exec \"$0\" \"$@\"", pid.display());
-    let launcher = launch(&scratch, &Script::good()).under(&["sh", "-c", &before]);
-    let running = launcher.start();
-    scratch.wait_for("p");
-    let pid = scratch.pid("pid");
-    wait_until("the sentinel is there", SOON, || scratch.text("p").contains("handoff."));
-    assert!(is_alive(pid));
-    kill(pid, Signal::SIGKILL).expect("ending what this test started");
-    wait_until("it is gone", SOON, || !is_alive(pid));
-    running.end().exits(0);
 }

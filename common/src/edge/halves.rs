@@ -1,23 +1,29 @@
 //! One program as two processes, each of which sees the other one die.
 //!
-//! The *guardian* is the process that the caller started. It forks the *runner* before there is anything to lose, does
-//! nothing from then on but pass on signals, and has the runner's exit status for its own. The runner does the work
-//! and tells the guardian, in a few words, what there would be to finish in its place.
+//! The *guardian* forks the *runner* before there is anything to lose, does nothing from then on but pass on signals, and
+//! has the runner's exit status for its own. The runner does the work and tells the guardian, in a few words, what there
+//! would be to finish in its place.
 //!
-//! Who finishes is decided by who is dead, and that is not a matter of timing: the guardian acts when it has buried
+//! Who finishes is decided by who is dead, and that is not a matter of timing: the guardian acts when it has reaped
 //! the runner, of which nothing can come any more, and the runner acts when the guardian has hung up, of which the same
 //! is true. Orphans of the runner become the guardian's, so it finds what the runner started; when the guardian dies,
 //! the runner keeps what it has. The road not taken is a guardian that is started beside the runner: it would be no
 //! ancestor of what the runner starts, and would have to find it by luck.
+//!
+//! The guardian is the process that the caller started, unless that one could get children that are none of the run's: a
+//! shell that became this program with `exec` may have left some (`exec codex-launch > >(tee log)`), and the first process
+//! of a container, or one that was a subreaper already, gets other people's orphans. Such a process becomes the *caller's
+//! end*: no subreaper, so that orphans of its children go where they would have gone without it. It forks the guardian,
+//! passes on signals and the exit status, and when it is killed, the kernel kills the guardian, so that the runner
+//! finishes as it does after the guardian's death.
 
 use super::output::Output;
 use super::signals::{self, Awaited, Notice};
 use super::supervise::{self, Exit, Tree};
 use crate::sys::descriptor;
-use crate::sys::process;
+use crate::sys::process::{self, Reaped};
 use crossbeam_channel::{Sender, unbounded};
 use nix::time::ClockId;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -28,7 +34,9 @@ use std::time::Duration;
 /// Which of the two this process is.
 #[derive(Debug)]
 pub enum Half {
-    /// The one that the caller knows.
+    /// The one that the caller knows, where that is not the guardian.
+    CallersEnd(CallersEnd),
+    /// The one that finishes when the runner dies.
     Guardian(Box<Guardian>),
     /// The one that does the work.
     Runner(Link),
@@ -63,19 +71,80 @@ const STAGES: [Stage; 7] = [
     Stage::Sealed,
 ];
 
-/// Makes two processes of this one, which has no other thread yet.
+/// Makes two processes of this one, or three, which has no other thread yet.
+///
+/// None of them can be traced or looked into by another process of the same user: what the run starts could stop one for
+/// ever, or take what was removed from its environment out of its memory. The price: a debugger has to start the
+/// launcher or be root's, and there are no core dumps.
 ///
 /// # Errors
 /// When there is no room for another process or for what connects them.
 pub fn split() -> io::Result<Half> {
-    let tree = Tree::new();
-    let (guardian, runner) = UnixStream::pair()?;
+    process::refuse_tracers();
     // A signal that comes now waits until one of them asks for it.
     let awaited = Awaited::new()?;
-    Ok(match process::fork()? {
-        None => Half::Runner(Link(runner)),
-        Some(runner) => Half::Guardian(Box::new(Guardian { runner, socket: guardian, tree, awaited })),
-    })
+    let caller = std::process::id().cast_signed();
+    let is_apart = Tree::would_have_strangers();
+    if is_apart {
+        if let Some(guardian) = process::fork()? {
+            return Ok(Half::CallersEnd(CallersEnd { guardian, awaited }));
+        }
+        if !process::end_with_parent(caller) {
+            return Err(io::Error::other("the process that was started has ended"));
+        }
+    }
+    let tree = Tree::new();
+    let (guardian, runner) = UnixStream::pair()?;
+    let Some(child) = process::fork()? else { return Ok(Half::Runner(Link(runner))) };
+    if is_apart {
+        // What a terminal or a `kill` of the group sends to the caller's end comes from there, and once.
+        process::lead_own_group();
+    }
+    Ok(Half::Guardian(Box::new(Guardian { runner: child, socket: guardian, tree, awaited })))
+}
+
+/// The process that the caller knows, in front of the guardian.
+#[derive(Debug)]
+pub struct CallersEnd {
+    guardian: i32,
+    awaited: Awaited,
+}
+
+impl CallersEnd {
+    /// Passes on signals until the guardian has ended, and says how. Children of others are reaped meanwhile.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn wait(mut self) -> io::Result<Exit> {
+        empty_stdin()?;
+        loop {
+            match self.awaited.next()? {
+                Notice::User(signal) => process::pass_on(self.guardian, signal),
+                _ => {
+                    if let Some(exit) = self.reap() {
+                        return Ok(exit);
+                    }
+                }
+            }
+            process::continue_child(self.guardian);
+        }
+    }
+
+    fn reap(&self) -> Option<Exit> {
+        loop {
+            match process::reap_any() {
+                Reaped::Child(pid, exit) if pid == self.guardian => return Some(exit),
+                Reaped::Child(..) => {}
+                Reaped::NoneDead | Reaped::NoChildren => return None,
+            }
+        }
+    }
+}
+
+/// Gives this process an empty stdin: the prompt's writer must not take it for its reader.
+fn empty_stdin() -> io::Result<()> {
+    let (empty, _) = io::pipe()?;
+    Ok(nix::unistd::dup2_stdin(empty)?)
 }
 
 /// The runner's end of the connection.
@@ -204,7 +273,8 @@ pub struct Watched {
     pub signal: Option<i32>,
     /// What the runner said.
     pub said: Said,
-    tree: Tree,
+    /// What it started.
+    pub tree: Tree,
 }
 
 /// What a runner has said of its run.
@@ -221,20 +291,19 @@ pub struct Said {
 }
 
 impl Guardian {
-    /// Passes on signals until the runner has ended. What the runner says meanwhile waits in the socket.
+    /// Passes on signals until the runner has ended, and continues it when something stops it. What the runner says meanwhile waits in the socket.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn watch(mut self: Box<Self>) -> io::Result<Watched> {
-        // The prompt's writer must not take this process for its reader.
-        nix::unistd::dup2_stdin(File::open("/dev/null")?)?;
+    pub fn watch(mut self) -> io::Result<Watched> {
+        empty_stdin()?;
         let mut first = None;
         let exit = loop {
             if let Notice::User(signal) = self.awaited.next()? {
                 first.get_or_insert(signal);
-                // A runner that is gone is seen by burying it.
+                // A runner that is gone is seen by reaping it.
                 let _ = self.socket.write_all(&[u8::try_from(signal).unwrap_or(0)]);
-            } else if let Some(exit) = self.tree.bury(self.runner) {
+            } else if let Some(exit) = self.tree.reap(self.runner) {
                 break exit;
             }
             // A stopped one hears nothing, and could not even be finished for.
@@ -280,19 +349,21 @@ impl Said {
 }
 
 impl Watched {
-    /// Ends what the dead runner has left alive; each of the two steps before KILL may take `grace`.
-    pub fn end(&self, grace: Duration) {
+    /// Ends what the dead runner has left alive; each of the two steps before KILL may take `grace`. Whether a process is
+    /// left that did not die of KILL.
+    pub fn end(&self, grace: Duration) -> bool {
         let (notify, notices) = unbounded();
         // Without a thread to be had nobody can shorten the steps.
-        let _ = signals::notify(notify);
+        let _ = signals::notify_and_outlive(notify);
         let program = self.said.program.filter(|_| self.said.stage == Stage::Started);
-        supervise::take_over(&self.tree, program.map(|(pid, _)| pid), grace, &notices);
+        supervise::take_over(&self.tree, program.map(|(pid, _)| pid), grace, &notices)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     #[test]
     fn a_signal_that_comes_both_ways_is_one() {

@@ -1,6 +1,7 @@
 //! What touches the world: files, pipes, signals, child processes.
 
 pub mod backlog;
+pub mod environment;
 pub mod fanout;
 pub mod follow;
 pub mod halves;

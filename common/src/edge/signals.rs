@@ -1,9 +1,11 @@
 //! The signals that this process takes: as messages on a channel for a launch, as a descriptor to poll for a filter.
 
-use crate::sys::disposition;
+use crate::sys::disposition::{self, Held};
 use crossbeam_channel::Sender;
-use nix::sys::signal::{SigSet, Signal};
-use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
+use nix::sys::signal::SigSet;
+use signal_hook::consts::{
+    SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTOU, SIGUSR1, SIGUSR2, SIGXFSZ,
+};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use std::io::{self, PipeReader};
@@ -47,13 +49,27 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
 }
 
 /// The same, for whoever has more to do with a notice than to send it on; `take` says whether to go on.
-pub(super) fn each_notice(mut take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
+pub(super) fn each_notice(take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
+    listen(take, &[SIGTTOU])
+}
+
+/// Like [`notify`], for a process that has to outlive what nobody means: the other signals that would end it wait.
+///
+/// # Errors
+/// When the handlers cannot be installed.
+pub(super) fn notify_and_outlive(notices: Sender<Notice>) -> io::Result<()> {
+    let mut held = disposition::fatal();
+    held.push(SIGTTOU);
+    listen(move |notice| notices.send(notice).is_ok(), &held)
+}
+
+/// Listens for signals, with those in `held` held back and no others: a parent may have left some of them so. TTOU
+/// always is: outside the foreground group of a terminal that has `stty tostop` it would stop this process at each word.
+/// A child starts with none held back, as the standard library sees to it.
+fn listen(mut take: impl FnMut(Notice) -> bool + Send + 'static, held: &[i32]) -> io::Result<()> {
     take_without_effect(SIGXFSZ)?;
     let mut signals = Signals::new(wanted())?;
-    // A parent may have left some of them blocked. TTOU alone is held back: outside the foreground group of a terminal
-    // that has `stty tostop` it would stop this process at each word. A child starts with none blocked, as the
-    // standard library sees to it.
-    SigSet::from(Signal::SIGTTOU).thread_set_mask()?;
+    Held::new(held)?;
     thread::Builder::new().spawn(move || {
         let mut echo = Echo::default();
         for signal in signals.forever() {
@@ -93,9 +109,11 @@ impl Echo {
 }
 
 /// The same notices for a process that has nothing else to do: no handler and no thread, which might not be to be had.
+/// Each signal but KILL that would end this process is a wish for the end here: what the caller sees of it then is the
+/// status of the run.
 #[derive(Debug)]
 pub(super) struct Awaited {
-    signals: SigSet,
+    signals: Held,
     echo: Echo,
 }
 
@@ -106,11 +124,11 @@ impl Awaited {
     /// # Errors
     /// When the kernel refuses.
     pub(super) fn new() -> io::Result<Awaited> {
-        let signals = wanted().into_iter().map(Signal::try_from).collect::<Result<SigSet, _>>()?;
+        let fatal = disposition::fatal().into_iter().filter(|signal| !disposition::is_ignored(*signal));
+        let signals: Vec<i32> = wanted().into_iter().chain(fatal).collect();
         // Where ends of children are ignored they are not told of.
         disposition::reset(SIGCHLD)?;
-        signals.thread_block()?;
-        Ok(Awaited { signals, echo: Echo::default() })
+        Ok(Awaited { signals: Held::new(&signals)?, echo: Echo::default() })
     }
 
     /// Waits for the next one.
@@ -120,8 +138,8 @@ impl Awaited {
     pub(super) fn next(&mut self) -> io::Result<Notice> {
         loop {
             let notice = match self.signals.wait()? {
-                Signal::SIGCHLD => Notice::Child,
-                signal => Notice::User(signal as i32),
+                SIGCHLD => Notice::Child,
+                signal => Notice::User(signal),
             };
             if !self.echo.has(notice) {
                 return Ok(notice);

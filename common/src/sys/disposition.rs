@@ -1,6 +1,7 @@
-//! How this process is set to take a signal.
+//! How this process is set to take a signal, and signals that are held back and waited for.
 
 use nix::libc;
+use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -12,6 +13,63 @@ pub(crate) fn is_ignored(signal: i32) -> bool {
     unsafe {
         libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0
             && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// The signals that end a process by default and are sent by nobody who means it, but by mistake or malice. KILL is none
+/// of them, since nothing takes it.
+pub(crate) fn fatal() -> Vec<i32> {
+    let mut fatal =
+        vec![libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGPIPE, libc::SIGPROF];
+    fatal.extend([libc::SIGSEGV, libc::SIGSYS, libc::SIGTRAP, libc::SIGVTALRM, libc::SIGXCPU, libc::SIGXFSZ]);
+    #[cfg(target_os = "linux")]
+    {
+        fatal.extend([libc::SIGIO, libc::SIGPWR, libc::SIGSTKFLT]);
+        fatal.extend(libc::SIGRTMIN()..=libc::SIGRTMAX());
+    }
+    fatal
+}
+
+/// Signals that this thread holds back. nix has no set that takes the real-time signals.
+pub(crate) struct Held(libc::sigset_t);
+
+impl Held {
+    /// Holds `signals` back, and no others, in this thread and in those and the processes that it starts, until they are
+    /// waited for.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(crate) fn new(signals: &[i32]) -> io::Result<Held> {
+        let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: sigemptyset writes the whole set, which the others read or change.
+        let (set, error) = unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            let mut set = set.assume_init();
+            for &signal in signals {
+                libc::sigaddset(&mut set, signal);
+            }
+            (set, libc::pthread_sigmask(libc::SIG_SETMASK, &set, ptr::null_mut()))
+        };
+        if error == 0 { Ok(Held(set)) } else { Err(io::Error::from_raw_os_error(error)) }
+    }
+
+    /// Waits for the next one.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(crate) fn wait(&self) -> io::Result<i32> {
+        let mut signal = 0;
+        // SAFETY: sigwait reads the set and writes one int.
+        match unsafe { libc::sigwait(&self.0, &mut signal) } {
+            0 => Ok(signal),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Held").finish_non_exhaustive()
     }
 }
 

@@ -4,12 +4,13 @@
 //! goes on without it.
 #![allow(unsafe_code)]
 
-pub(crate) mod descent;
 pub(crate) mod descriptor;
 pub(crate) mod disposition;
+pub(crate) mod environment;
 pub(crate) mod lock;
 pub(crate) mod notice;
 pub(crate) mod process;
+pub(crate) mod process_table;
 pub(crate) mod room;
 
 /// Whether this platform stands for one that has nothing of its own, so that the way without can be tested on any: the

@@ -1,4 +1,4 @@
-//! Starting, ending and burying child processes.
+//! Starting, ending and reaping child processes.
 
 use nix::errno::Errno;
 use nix::libc;
@@ -21,7 +21,7 @@ pub enum Exit {
 /// What a look for dead children found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaped {
-    /// This child was dead, and is buried now.
+    /// This child was dead, and is reaped now.
     Child(i32, Exit),
     /// There are children, all alive.
     NoneDead,
@@ -45,28 +45,61 @@ pub(crate) fn fork() -> io::Result<Option<i32>> {
     }
 }
 
-/// Sends `signal` to the group that `leader` leads. The caller has not buried `leader`, so the number is its own.
+/// Sends `signal` to the group that `leader` leads. The caller has not reaped `leader`, so the number is its own.
 pub(crate) fn signal_group(leader: i32, signal: Signal) {
     // The only failures are that nobody is left or that nobody may be signalled: both are seen by looking again.
     let _ = killpg(Pid::from_raw(leader), signal);
 }
 
-/// Sends KILL to `child`, which is a child of this process and not buried, so the number is its own.
+/// Sends KILL to `child`, which is a child of this process and not reaped, so the number is its own.
 pub(crate) fn kill_child(child: i32) {
     let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGKILL);
 }
 
-/// Sends CONT to `child`, which is a child of this process and not buried: a stopped process hears nothing.
+/// Sends CONT to `child`, which is a child of this process and not reaped: a stopped process hears nothing.
 pub(crate) fn continue_child(child: i32) {
     let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGCONT);
 }
 
-/// The session of this process.
-pub(crate) fn session() -> i32 {
-    nix::unistd::getsid(None).map_or(0, Pid::as_raw)
+/// Whether this process has children, dead or alive.
+pub(crate) fn has_children() -> bool {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+    // SAFETY: waitid writes one siginfo_t.
+    unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), flags) == 0 }
 }
 
-/// Buries one dead child, whichever it is.
+/// Has the kernel kill this process when its parent, which has the number `parent`, ends. False when the parent has
+/// ended already, or where the kernel does not do that.
+#[cfg(target_os = "linux")]
+pub(crate) fn end_with_parent(parent: i32) -> bool {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && nix::unistd::getppid().as_raw() == parent
+}
+
+/// Not available here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn end_with_parent(_parent: i32) -> bool {
+    false
+}
+
+/// Lets no other process of the same user trace this one, or read its memory, environment and descriptors in /proc
+/// (PR_SET_DUMPABLE, prctl(2)). Processes that it forks are the same, a program that is executed is not. There are no
+/// core dumps either.
+pub(crate) fn refuse_tracers() {
+    #[cfg(target_os = "linux")]
+    {
+        // It cannot fail for this value.
+        let _ = nix::sys::prctl::set_dumpable(false);
+    }
+}
+
+/// Sends signal `number` to `child`, which is a child of this process and not reaped, so its number is its own.
+pub(crate) fn pass_on(child: i32, number: i32) {
+    // SAFETY: kill touches no memory. nix's does not know the real-time signals.
+    unsafe { libc::kill(child, number) };
+}
+
+/// Reaps one dead child, whichever it is.
 pub(crate) fn reap_any() -> Reaped {
     let mut status = 0;
     loop {
@@ -81,13 +114,13 @@ pub(crate) fn reap_any() -> Reaped {
     }
 }
 
-/// Has the kernel bury every child that ends from now on; nobody is told, and how it ended is lost.
-pub(crate) fn leave_burying_to_kernel() {
+/// Ignores SIGCHLD: the kernel reaps every child that ends from now on. Nobody is told, and how it ended is lost.
+pub(crate) fn ignore_sigchld() {
     // SAFETY: no handler is installed. Whoever listens for SIGCHLD hears no more of it.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-/// How `child` ended, if it did; it is not buried, so its number and its group's stay its own.
+/// How `child` ended, if it did; it is not reaped, so its number and its group's stay its own.
 pub(crate) fn peek(child: i32) -> Option<Exit> {
     look(child, libc::WNOHANG)
 }
@@ -111,7 +144,7 @@ pub(crate) fn has_group(leader: i32) -> bool {
     killpg(Pid::from_raw(leader), None) != Err(Errno::ESRCH)
 }
 
-/// Waits until `child` has ended; it is not buried. `None` when it is no child of this process.
+/// Waits until `child` has ended; it is not reaped. `None` when it is no child of this process.
 pub(crate) fn wait(child: i32) -> Option<Exit> {
     look(child, 0)
 }

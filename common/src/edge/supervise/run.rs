@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use nix::sys::signal::Signal;
 use std::time::{Duration, Instant};
 
-/// How often to look, without a notice, whether what was left is gone: a process deep in the tree is buried by its
+/// How often to look, without a notice, whether what was left is gone: a process deep in the tree is reaped by its
 /// own parent, and nobody tells us.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -47,7 +47,7 @@ pub fn run(
     }
     let (plan, status_counts) = (Plan::new(limits), limits.status_counts);
     let leftovers = Vec::new();
-    let mut run = Run { tree, pid, buried: false, razed: false, plan, status_counts, leftovers };
+    let mut run = Run { tree, pid, reaped: false, killed: false, plan, status_counts, leftovers };
     loop {
         let now = started.elapsed();
         let done = pulse.and_then(|pulse| pulse.done_since(started));
@@ -70,8 +70,8 @@ pub fn run(
 }
 
 /// Ends what is left of a run whose own process died: the program `pid`, if it may be there, by the same steps as at a
-/// time limit, and all that the run started.
-pub fn take_over(tree: &Tree, pid: Option<i32>, grace: Duration, notices: &Receiver<Notice>) {
+/// time limit, and all that the run started. Whether a process is left that did not die of KILL.
+pub fn take_over(tree: &Tree, pid: Option<i32>, grace: Duration, notices: &Receiver<Notice>) -> bool {
     match pid.filter(|&pid| tree.can_take_over(pid)) {
         Some(pid) => {
             let limits = Limits {
@@ -81,19 +81,19 @@ pub fn take_over(tree: &Tree, pid: Option<i32>, grace: Duration, notices: &Recei
                 leftovers: Leftovers::Grace(Duration::ZERO),
                 status_counts: true,
             };
-            run(tree, pid, Instant::now(), limits, None, notices);
+            run(tree, pid, Instant::now(), limits, None, notices).ended.left
         }
-        None => tree.raze(),
+        None => tree.kill_descendants(),
     }
 }
 
 struct Run<'a> {
     tree: &'a Tree,
     pid: i32,
-    /// Whether the program was buried: from then on its number may belong to another process.
-    buried: bool,
+    /// Whether the program was reaped: from then on its number may belong to another process.
+    reaped: bool,
     /// Whether what the program left was sent KILL.
-    razed: bool,
+    killed: bool,
     plan: Plan<Exit>,
     /// Whether a status other than 0 is a failure.
     status_counts: bool,
@@ -113,10 +113,10 @@ impl Run<'_> {
     /// Looks whether the program has ended and, if so, whether anything is left.
     fn look(&mut self, now: Duration) {
         let unseen = || self.tree.is_out_of_sight(self.pid).then_some(Exit::Signal(Signal::SIGKILL as i32));
-        let exit = self.tree.bury(self.pid).or_else(unseen);
+        let exit = self.tree.reap(self.pid).or_else(unseen);
         let looking = self.plan.is_looking();
         if let (Some(exit), false) = (exit, looking) {
-            self.buried = self.tree.finds_descendants();
+            self.reaped = self.tree.finds_descendants();
             let happening = match self.is_alone() {
                 true => Happening::Gone,
                 false if self.status_counts && exit != Exit::Code(0) => Happening::Failed,
@@ -129,9 +129,9 @@ impl Run<'_> {
     }
 
     /// Whether nothing is left. Where only the group is known nothing can be seen of it, as long as the program
-    /// that leads it is not buried; so it is taken to be there until it was sent KILL.
+    /// that leads it is not reaped; so it is taken to be there until it was sent KILL.
     fn is_alone(&self) -> bool {
-        if self.tree.finds_descendants() { self.tree.is_alone() } else { self.razed }
+        if self.tree.finds_descendants() { self.tree.is_alone() } else { self.killed }
     }
 
     fn step(&mut self, happening: Happening<Exit>, now: Duration) {
@@ -151,14 +151,14 @@ impl Run<'_> {
             }
             Some(Action::Kill) => {
                 self.signal_group(Signal::SIGKILL);
-                if self.buried {
-                    self.tree.leave_the_dead();
+                if self.reaped {
+                    self.tree.ignore_sigchld();
                     self.tree.kill_all();
                 } else {
-                    // That would bury the program too, once it is dead, and how it ended is still to be learned.
+                    // That would reap the program too, once it is dead, and how it ended is still to be learned.
                     self.tree.signal_all(Signal::SIGKILL);
                 }
-                self.razed = self.plan.is_looking();
+                self.killed = self.plan.is_looking();
             }
         }
     }
@@ -170,7 +170,7 @@ impl Run<'_> {
     }
 
     fn signal_group(&self, signal: Signal) {
-        if !self.buried {
+        if !self.reaped {
             process::signal_group(self.pid, signal);
         }
     }
