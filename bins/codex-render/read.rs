@@ -7,9 +7,9 @@ use common::edge::input::Input;
 use common::face::exit::Status;
 use common::face::lossy_utf8::LossyUtf8;
 use common::face::say;
-use common::flow::event::{self, Event};
+use common::flow::event::{Event, EventLines};
 use common::flow::sentinel::Reading;
-use common::flow::stream::{Line, Stream};
+use common::flow::stream::{Line, LineReader};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -83,17 +83,17 @@ fn read<L: Listener>(input: io::Result<Input>, name: &str, ear: &mut Ear<'_, L>)
         status
     };
     let mut input = input.map_err(|error| failed(Status::NO_INPUT, error))?;
-    let mut mended = Mended::new();
+    let mut lines = LossyLines::new();
     let mut status = Status::NO_INPUT;
     loop {
         // What opens and cannot be read at all, as a folder, is no input either.
         let chunk = input.read().map_err(|error| failed(status, error))?;
         if chunk.is_empty() {
-            mended.end(ear);
+            lines.end(ear);
             return Ok(());
         }
         status = Status::IO;
-        mended.push(chunk, ear);
+        lines.push(chunk, ear);
         if !ear.listener.go_on() {
             return Ok(());
         }
@@ -109,7 +109,7 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
         say::line(NAME, &format!("{name}: not there yet: waiting for it"));
     }
     let mut set = Set::new([path.to_owned()], PACE);
-    let mut mended = Mended::new();
+    let mut lines = LossyLines::new();
     loop {
         let until = ear.listener.is_curious().then(|| Instant::now() + PATIENCE);
         let mut wrong = None;
@@ -118,12 +118,12 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
             is_pause &= matches!(told, Told::Pause(_));
             match told {
                 Told::Bytes(chunk) => {
-                    mended.push(chunk, ear);
+                    lines.push(chunk, ear);
                     if !ear.listener.go_on() || ear.is_done {
                         return ControlFlow::Break(());
                     }
                 }
-                Told::Back => mended.back(),
+                Told::Back => lines.rewind(),
                 Told::Pause(_) => {}
                 Told::Anew(change) => {
                     let what = match change {
@@ -131,7 +131,7 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
                         Change::Truncated => "was cut",
                     };
                     say::line(NAME, &format!("{name}: {what}: read from its beginning"));
-                    mended = Mended::new();
+                    lines = LossyLines::new();
                 }
                 Told::Unreadable(error) => wrong = Some(say::why(&error)),
                 Told::Irregular => wrong = Some("not a regular file".to_owned()),
@@ -151,30 +151,35 @@ fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> 
     }
 }
 
-/// A stream whose bytes that are not UTF-8 are replaced.
-struct Mended {
+/// The lines of a stream whose bytes that are not UTF-8 are replaced.
+struct LossyLines {
     decoder: LossyUtf8,
-    stream: Stream,
+    reader: LineReader<EventLines>,
 }
 
-impl Mended {
-    fn new() -> Mended {
-        Mended { decoder: LossyUtf8::new(), stream: Stream::new(event::scanner()) }
+impl LossyLines {
+    fn new() -> LossyLines {
+        LossyLines { decoder: LossyUtf8::new(), reader: LineReader::new() }
     }
 
     fn push<L: Listener>(&mut self, chunk: &[u8], ear: &mut Ear<'_, L>) {
-        self.stream.push(self.decoder.push(chunk).as_bytes(), |line| ear.line(line));
+        self.reader.push(self.decoder.push(chunk).as_bytes(), |(event, line)| ear.line(event, line));
     }
 
-    /// Forgets the line that has not come to its end.
-    fn back(&mut self) {
+    /// Drops the line that has begun: its writer took it back.
+    fn rewind(&mut self) {
         self.decoder = LossyUtf8::new();
-        self.stream.back();
+        self.reader.rewind();
     }
 
     fn end<L: Listener>(mut self, ear: &mut Ear<'_, L>) {
-        self.stream.push(self.decoder.end().as_bytes(), |line| ear.line(line));
-        self.stream.finish(|line| ear.line(line));
+        self.reader.push(self.decoder.end().as_bytes(), |(event, line)| ear.line(event, line));
+        // Nothing that matters could have been added to a whole object; any other last line is torn, and is nothing.
+        if let Some((event, line)) = self.reader.finish()
+            && line.is_object()
+        {
+            ear.line(event, line);
+        }
     }
 }
 
@@ -194,11 +199,10 @@ struct Ear<'a, L> {
 }
 
 impl<L: Listener> Ear<'_, L> {
-    fn line(&mut self, line: Line<'_>) {
+    fn line(&mut self, event: Event<'_>, line: Line<'_>) {
         if self.is_done {
             return;
         }
-        let event = Event::of(line.scan);
         match event {
             Event::NotObject | Event::Malformed => self.others += 1,
             Event::Other => self.unknown += 1,

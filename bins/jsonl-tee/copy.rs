@@ -1,9 +1,9 @@
-//! The wiring of one copy: input, way, outputs, and the status in the end.
+//! The wiring of one copy: input, pipeline, outputs, and the status in the end.
 
 use crate::NAME;
 use crate::args::Config;
 use crate::outputs::Outputs;
-use crate::way::Way;
+use crate::pipeline::Pipeline;
 use common::edge::intake::Intake;
 use common::edge::signals;
 use common::face::exit::Status;
@@ -22,15 +22,15 @@ pub fn run(config: Config) -> Status {
         Ok(intake) => intake,
         Err(error) => return cannot_read(&error, Status::NO_INPUT),
     };
-    let mut way = Way::new(&config);
+    let mut pipeline = Pipeline::new(&config);
     let mut read = Ok(());
     let mut is_first = true;
     while !outputs.is_over() && (config.status || !outputs.is_empty()) {
         match intake.take() {
-            Ok(Some(lines)) => way.push(lines, &mut outputs),
+            Ok(Some(lines)) => pipeline.push(lines, &mut outputs),
             Ok(None) => break,
             Err(error) => {
-                way.push(intake.rest(), &mut outputs);
+                pipeline.push(intake.rest(), &mut outputs);
                 read = Err(cannot_read(&error, if is_first { Status::NO_INPUT } else { Status::IO }));
                 break;
             }
@@ -38,12 +38,12 @@ pub fn run(config: Config) -> Status {
         is_first = false;
     }
     if !outputs.is_over() {
-        way.end(&mut outputs);
+        pipeline.end(&mut outputs);
     }
     let written = outputs.finish();
     let cut_short = intake.signal().map(Status::signal).or(read.err());
     let lost = (written != Status::DONE).then_some(written);
-    let said = if config.status { said(way.standing()) } else { Status::DONE };
+    let said = if config.status { said(pipeline.standing()) } else { Status::DONE };
     cut_short.or(lost).unwrap_or(said)
 }
 

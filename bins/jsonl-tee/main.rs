@@ -7,7 +7,7 @@
 mod args;
 mod copy;
 mod outputs;
-mod way;
+mod pipeline;
 
 use std::process::ExitCode;
 

@@ -4,8 +4,8 @@ use crate::args::Source;
 use common::edge::input::Input;
 use common::face::exit::Status;
 use common::face::say;
-use common::flow::event;
-use common::flow::stream::Stream;
+use common::flow::event::UsageLines;
+use common::flow::stream::{Line, LineReader};
 use common::flow::usage::{Account, Said};
 use std::io;
 
@@ -27,7 +27,7 @@ pub fn account(source: &Source) -> Result<Said, Unread> {
     };
     let mut input = input.map_err(|error| unread(Status::NO_INPUT, error))?;
     let mut account = Account::new();
-    let mut stream = Stream::new(event::milestone_scanner());
+    let mut lines = LineReader::<UsageLines>::new();
     let mut status = Status::NO_INPUT;
     loop {
         // What opens and cannot be read at all, as a folder, is no input either.
@@ -36,8 +36,11 @@ pub fn account(source: &Source) -> Result<Said, Unread> {
             break;
         }
         status = Status::IO;
-        stream.push(chunk, |line| account.observe(line));
+        lines.push(chunk, |line| account.observe(line));
     }
-    stream.finish(|line| account.observe(line));
+    // Nothing that matters could have been added to a whole object; any other last line is torn, and is nothing.
+    if let Some(line) = lines.finish().filter(Line::is_object) {
+        account.observe(line);
+    }
     Ok(account.close())
 }

@@ -4,7 +4,7 @@
 //!         edge                    flow (pure)                      edge / face
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
 //!  │ halves, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
-//!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ sift ► fan-out    │
+//!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ hold ► fan-out    │
 //!  │ follow: files  │──►│   activity, sentinel ◄──┤     │──►│ report ► stderr   │
 //!  │ supervise:     │   │   tally       usage ◄───┘     │   │ exit status       │
 //!  │   child pipes  │   │   stamp                       │   │                   │

@@ -8,14 +8,17 @@ mod inside;
 mod item;
 mod lists;
 mod outline;
+mod views;
 
 use super::number;
 use super::scan::{Found, Scan, Scanner, Value, Want};
+use super::stream::View;
 
 pub use item::{Item, Kind, Phase, Text};
 pub use lists::{Change, Step, agent_messages, agents, changes, last_output, steps, tool_failure, usage};
 pub(super) use outline::launcher_fields;
 pub use outline::{Outline, Scalar};
+pub use views::{EventLines, Sentinels, UsageLines};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
 pub const MESSAGE_CAP: usize = 1 << 20;
@@ -93,12 +96,7 @@ pub fn turn_scanner() -> Scanner {
 
 /// A scanner that keeps what [`Handoff::of`] reads, and no more.
 pub fn handoff_scanner() -> Scanner {
-    Scanner::new(&WANTS[..=RETRY_AT])
-}
-
-/// A scanner that keeps what [`Milestone::of`] and [`Handoff::of`] read, and no more.
-pub fn milestone_scanner() -> Scanner {
-    Scanner::new(&WANTS[..=ITEM_TYPE])
+    Scanner::new(<Sentinels as View>::WANTS)
 }
 
 /// A scanner that keeps what [`Handoff::of`] and [`Outline::of`] read, and no text of a message.
@@ -246,7 +244,7 @@ pub enum Milestone<'a> {
 }
 
 impl<'a> Milestone<'a> {
-    /// Reads it from a line that a [`milestone_scanner`] or a [`scanner`] has scanned.
+    /// Reads it from a line that a [`scanner`] or a reader of [`UsageLines`] has scanned.
     pub fn of(scan: Scan<'a>) -> Milestone<'a> {
         match scan {
             Scan::Blank => Milestone::Blank,
@@ -358,7 +356,7 @@ mod tests {
             ("[]", Milestone::NoObject),
             ("{", Milestone::NoObject),
         ] {
-            for mut scanner in [scanner(), milestone_scanner()] {
+            for mut scanner in [scanner(), Scanner::new(<UsageLines as View>::WANTS)] {
                 scanner.push(line.as_bytes());
                 assert_eq!(Milestone::of(scanner.finish()), expected, "{line}");
             }

@@ -223,15 +223,16 @@ fn set(counts: &mut Counts, odd: &mut Vec<Odd>, name: &str, digits: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::stream::{LINE_CAP, Stream};
+    use super::super::super::event::UsageLines;
+    use super::super::super::stream::{LINE_CAP, LineReader};
     use super::super::counts::tests::counts;
     use super::*;
 
     fn said(stream: &str) -> Said {
         let mut account = Account::new();
-        let mut lines = Stream::new(event::milestone_scanner());
+        let mut lines = LineReader::<UsageLines>::new();
         lines.push(stream.as_bytes(), |line| account.observe(line));
-        lines.finish(|line| account.observe(line));
+        lines.finish().into_iter().filter(Line::is_object).for_each(|line| account.observe(line));
         account.close()
     }
 
@@ -307,7 +308,7 @@ mod tests {
         let many: Vec<String> = (0..70).map(|number| format!("\"f{number}\":1")).collect();
         assert_eq!(said(&turn(&format!("{{{}}}", many.join(",")))).odd, [Odd::TooMany]);
         let mut account = Account::new();
-        let mut stream = Stream::new(event::milestone_scanner());
+        let mut stream = LineReader::<UsageLines>::new();
         stream.push(turn("{\"input_tokens\":1}").trim_end().trim_end_matches('}').as_bytes(), |_| {});
         stream.push(&vec![b' '; LINE_CAP], |_| {});
         stream.push(b"}}\n", |line| account.observe(line));

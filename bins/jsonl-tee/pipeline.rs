@@ -1,0 +1,195 @@
+//! The pipeline from the input to the outputs: straight through, or with each line judged first.
+
+use crate::args::Config;
+use crate::outputs::Outputs;
+use common::edge::hold::{Hold, Sink};
+use common::flow::event::Sentinels;
+use common::flow::record;
+use common::flow::scan::Scan;
+use common::flow::sentinel::Standing;
+use common::flow::stamp::Stamper;
+use common::flow::stream::{LineReader, Step};
+use std::io;
+use std::time::SystemTime;
+
+/// What lines go through between input and outputs.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// Reads the lines, when anything depends on what they are.
+    lines: Option<Lines>,
+    /// Sends lines by what they are, when an option asks for that.
+    policy: Option<Policy>,
+}
+
+impl Pipeline {
+    /// The pipeline that the options ask for.
+    pub fn new(config: &Config) -> Pipeline {
+        let judges = config.only_json || config.stamp;
+        Pipeline {
+            lines: (judges || config.status).then(Lines::new),
+            policy: judges.then(|| Policy {
+                hold: Hold::new(),
+                only_json: config.only_json,
+                stamper: config.stamp.then(Stamper::new),
+                stamped: Vec::new(),
+            }),
+        }
+    }
+
+    /// Passes on whole lines, or the next piece of one.
+    pub fn push(&mut self, chunk: &[u8], outputs: &mut Outputs) {
+        match (&mut self.lines, &mut self.policy) {
+            (Some(lines), Some(policy)) => {
+                if let Err(error) = policy.push(chunk, lines, outputs) {
+                    outputs.cannot_wait(&error, policy.stamper.is_some());
+                }
+            }
+            (lines, _) => {
+                outputs.all(chunk);
+                if let Some(lines) = lines {
+                    lines.push(chunk);
+                }
+            }
+        }
+    }
+
+    /// Passes on what still waits at the end of the input: a line without its LF.
+    pub fn end(&mut self, outputs: &mut Outputs) {
+        let Some(lines) = &mut self.lines else { return };
+        let is_object = lines.end();
+        if let Some(policy) = &mut self.policy
+            && let Err(error) = policy.end(is_object, outputs)
+        {
+            outputs.cannot_wait(&error, policy.stamper.is_some());
+        }
+    }
+
+    /// How the stream stands; open where nobody read it.
+    pub fn standing(&self) -> Standing {
+        self.lines.as_ref().map_or(Standing::Open, |lines| lines.standing)
+    }
+}
+
+/// The lines of the input.
+#[derive(Debug)]
+struct Lines {
+    reader: LineReader<Sentinels>,
+    standing: Standing,
+}
+
+impl Lines {
+    fn new() -> Lines {
+        Lines { reader: LineReader::new(), standing: Standing::Open }
+    }
+
+    /// Takes a chunk.
+    fn push(&mut self, chunk: &[u8]) {
+        self.reader.push(chunk, |line| self.standing = self.standing.after(line));
+    }
+
+    /// Takes the end of the input. Returns whether it ends in a whole object without its LF. Such a line is no sentinel,
+    /// which needs its LF, and after one it is a line too many.
+    fn end(&mut self) -> bool {
+        let Some(line) = self.reader.finish() else { return false };
+        if !matches!(line, Scan::Blank) && self.standing != Standing::Open {
+            self.standing = Standing::Overrun;
+        }
+        matches!(line, Scan::Object(_))
+    }
+}
+
+/// Sends lines where they belong: objects are accepted, other lines refused.
+#[derive(Debug)]
+struct Policy {
+    hold: Hold,
+    only_json: bool,
+    stamper: Option<Stamper>,
+    /// The buffer for stamped lines.
+    stamped: Vec<u8>,
+}
+
+impl Policy {
+    fn push(&mut self, chunk: &[u8], lines: &mut Lines, outputs: &mut Outputs) -> io::Result<()> {
+        let stamp = match self.stamper {
+            Some(_) => record::stamp(SystemTime::now()),
+            // FILEs get every line as it is, and need not wait for the judgement.
+            None => {
+                outputs.files(chunk);
+                String::new()
+            }
+        };
+        let mut sink = Sorted {
+            only_json: self.only_json,
+            files_wait: self.stamper.is_some(),
+            stamper: self.stamper.as_mut().map(|stamper| (stamper, stamp.as_str())),
+            stamped: &mut self.stamped,
+            outputs,
+        };
+        let mut held = self.hold.chunk(chunk);
+        let mut rest = chunk;
+        while let Some(step) = lines.reader.read(&mut rest) {
+            match step {
+                Step::End(line, scan) => {
+                    lines.standing = lines.standing.after(scan);
+                    held.end(line.len(), matches!(scan, Scan::Object(_)), &mut sink)?;
+                }
+                Step::Part(part) => held.part(part.len(), lines.reader.is_malformed(), &mut sink)?,
+            }
+        }
+        held.flush(&mut sink)
+    }
+
+    /// Passes on a last line without LF, without a stamp.
+    fn end(&mut self, is_object: bool, outputs: &mut Outputs) -> io::Result<()> {
+        if !self.hold.is_in_line() {
+            return Ok(());
+        }
+        let mut sink = Sorted {
+            only_json: self.only_json,
+            stamper: None,
+            stamped: &mut self.stamped,
+            files_wait: self.stamper.is_some(),
+            outputs,
+        };
+        self.hold.chunk(b"").end(0, is_object, &mut sink)
+    }
+}
+
+/// The outputs, sorted by what lines are. They see to their own errors.
+struct Sorted<'a> {
+    only_json: bool,
+    /// What stamps objects, and the stamp.
+    stamper: Option<(&'a mut Stamper, &'a str)>,
+    stamped: &'a mut Vec<u8>,
+    /// Whether FILEs, too, get lines only when they are judged.
+    files_wait: bool,
+    outputs: &'a mut Outputs,
+}
+
+impl Sink for Sorted<'_> {
+    fn accept(&mut self, lines: &[u8]) -> io::Result<()> {
+        let mut lines = lines;
+        if let Some((stamper, stamp)) = &mut self.stamper {
+            self.stamped.clear();
+            stamper.push(lines, stamp, self.stamped);
+            lines = self.stamped;
+        }
+        if self.files_wait {
+            self.outputs.files(lines);
+        }
+        self.outputs.stdout(lines);
+        Ok(())
+    }
+
+    fn refuse(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.files_wait {
+            self.outputs.files(bytes);
+        }
+        if self.only_json {
+            self.outputs.reject(bytes);
+        } else {
+            self.outputs.stdout(bytes);
+        }
+        Ok(())
+    }
+}

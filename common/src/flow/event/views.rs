@@ -1,0 +1,48 @@
+//! The views of a stream: which values each reader wants, and what it makes of a line.
+
+use super::super::scan::{Scan, Want};
+use super::super::stream::{LINE_CAP, Line, View};
+use super::{Event, ITEM_TYPE, RETRY_AT, WANTS};
+
+/// For readers of everything: each event, and its line for the values that no view can name beforehand (see
+/// [`super::changes`], [`super::steps`], [`super::usage`]).
+#[derive(Debug)]
+pub struct EventLines;
+
+impl View for EventLines {
+    const WANTS: &'static [Want] = &WANTS;
+    const KEEP: usize = LINE_CAP;
+    type Of<'a> = (Event<'a>, Line<'a>);
+
+    fn of(line: Line<'_>) -> Self::Of<'_> {
+        (Event::of(line.scan), line)
+    }
+}
+
+/// For accounts of usage: the values that [`super::Milestone::of`] and [`super::super::sentinel::Reading::of`] read, and
+/// the line for [`super::usage`].
+#[derive(Debug)]
+pub struct UsageLines;
+
+impl View for UsageLines {
+    const WANTS: &'static [Want] = WANTS.split_at(ITEM_TYPE + 1).0;
+    const KEEP: usize = LINE_CAP;
+    type Of<'a> = Line<'a>;
+
+    fn of(line: Line<'_>) -> Line<'_> {
+        line
+    }
+}
+
+/// For readers that only look for sentinels: the values that [`super::super::sentinel::Reading::of`] reads.
+#[derive(Debug)]
+pub struct Sentinels;
+
+impl View for Sentinels {
+    const WANTS: &'static [Want] = WANTS.split_at(RETRY_AT + 1).0;
+    type Of<'a> = Scan<'a>;
+
+    fn of(line: Line<'_>) -> Scan<'_> {
+        line.scan
+    }
+}
