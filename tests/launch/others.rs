@@ -6,12 +6,14 @@ use std::process::Command;
 
 use nix::sys::signal::Signal::SIGKILL;
 use nix::sys::signal::kill;
+use nix::unistd::Pid;
 
 use super::{compile, launch, progress, seconds};
 use crate::harness::filter::{Filter, binary};
 use crate::harness::mounts::is_root;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::sweep::{children, is_alive};
 
 /// The words that make a command one of an ordinary user.
 const USER: [&str; 4] = ["setpriv", "--reuid=64999", "--regid=64999", "--clear-groups"];
@@ -97,4 +99,39 @@ fn no_command_can_trace_the_launcher_or_look_into_it() {
     progress(&scratch).completed();
     assert_eq!(scratch.text("seen"), "tried\ntried\n");
     assert_eq!(scratch.text("r"), "ok");
+}
+
+/// Becomes a command in a pid namespace that was there before the run. The words in front of it are `namespace`, the
+/// number of a process in it.
+fn in_namespace(command: &str) -> String {
+    format!("nsenter --target $(cat namespace) --pid sh -c '{command}'")
+}
+
+#[test]
+fn one_that_enters_a_namespace_that_was_there_before_is_ended() {
+    if !is_root() {
+        eprintln!("skipped: only root may enter a pid namespace");
+        return;
+    }
+    let scratch = Scratch::git();
+    let mut init = Command::new("unshare")
+        .args(["--pid", "--fork", "--kill-child", "sh", "-c", "echo ready > init; sleep 300 & wait"])
+        .current_dir(scratch.dir())
+        .spawn()
+        .expect("unshare");
+    scratch.wait_for("init");
+    let inside = children(Pid::from_raw(init.id().cast_signed()))[0].pid;
+    scratch.write("namespace", inside.to_string());
+    // The first ignores what it can. The second one's parent, which is outside, has ended.
+    let entered = in_namespace("trap \"\" TERM INT; echo > first; while :; do sleep 1; done");
+    let orphan = in_namespace("echo > second; exec sleep 300");
+    let command =
+        format!("{entered} & (setsid {orphan} &) & while ! [ -e first -a -e second ]; do sleep 0.01; done");
+    let ran = launch(&scratch, &Script::good().no_answer().sh(&command)).run();
+    let survived = is_alive(inside);
+    kill(inside, SIGKILL).expect("it lives");
+    init.wait().expect("unshare");
+    ran.exits(0).took(seconds(0), seconds(20)).stderr_lacks("leftovers");
+    progress(&scratch).completed();
+    assert!(survived, "the namespace's own first process was ended");
 }

@@ -150,6 +150,9 @@ impl Run<'_> {
                 self.tree.signal_all(Signal::SIGTERM);
             }
             Some(Action::Kill) => {
+                if !self.killed {
+                    self.tree.kill_nested();
+                }
                 self.signal_group(Signal::SIGKILL);
                 if self.reaped {
                     self.tree.ignore_sigchld();

@@ -29,10 +29,15 @@ use crate::sys::process::{self, Exit, Reaped};
 use crate::sys::process_table::{self, Process, ProcessTable};
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// How long one KILL to everything goes after processes that replace themselves meanwhile.
 const BURST: Duration = Duration::from_millis(20);
+
+/// How often processes in other pid namespaces are stopped before they are killed. Each time but the last finds one that
+/// was forked meanwhile.
+const MOST_STOPS: usize = 20;
 
 /// How many dead are reaped at a time. Processes that replace themselves without end can die faster than that.
 const MOST_REAPED: usize = 1000;
@@ -99,6 +104,25 @@ impl Tree {
         for process in self.processes() {
             // One that is gone or may not be signalled is seen by looking again.
             let _ = self.table.signal(&process, Some(signal));
+        }
+    }
+
+    /// Kills those in other pid namespaces, children no later than their parents: who is orphaned there may go to a first
+    /// process that is none of the run's. So they are stopped first, until there are none that were not.
+    pub(super) fn kill_nested(&self) {
+        let mut stopped = HashSet::new();
+        for _ in 0..MOST_STOPS {
+            let mut nested = self.processes();
+            nested.retain(|process| self.table.is_nested(process));
+            let before = stopped.len();
+            stopped.extend(nested.iter().map(|process| process.pid));
+            let signal = if stopped.len() == before { Signal::SIGKILL } else { Signal::SIGSTOP };
+            for process in &nested {
+                let _ = self.table.signal(process, Some(signal));
+            }
+            if signal == Signal::SIGKILL {
+                return;
+            }
         }
     }
 

@@ -58,6 +58,14 @@ impl ProcessTable for Linux {
         }
     }
 
+    /// It has a number in each namespace from that of /proc on (Linux 4.1).
+    fn is_nested(&self, process: &Process) -> bool {
+        let status = fs::read(format!("/proc/{}/status", process.pid)).unwrap_or_default();
+        let status = String::from_utf8_lossy(&status);
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+        numbers.is_some_and(|numbers| numbers.split_ascii_whitespace().count() > 1)
+    }
+
     fn name(&self, process: &Process) -> Option<String> {
         let name = fs::read(format!("/proc/{}/comm", process.pid)).ok()?;
         let name = String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(&name)).into_owned();

@@ -47,6 +47,9 @@ pub(crate) trait ProcessTable: Debug + Sync {
     /// `ESRCH` when it is gone, `EPERM` when it may not be signalled.
     fn signal(&self, process: &Process, signal: Option<Signal>) -> Result<(), Errno>;
 
+    /// Whether it is in a pid namespace below that of this process.
+    fn is_nested(&self, process: &Process) -> bool;
+
     /// The name of its program, as `ps` shows it: at most 15 bytes, chosen by the process itself.
     fn name(&self, process: &Process) -> Option<String>;
 }

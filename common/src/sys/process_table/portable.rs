@@ -30,6 +30,10 @@ impl ProcessTable for Portable {
         Err(Errno::ESRCH)
     }
 
+    fn is_nested(&self, _process: &Process) -> bool {
+        false
+    }
+
     fn name(&self, _process: &Process) -> Option<String> {
         None
     }
