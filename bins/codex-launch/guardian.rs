@@ -34,7 +34,7 @@ pub fn guarded(
     check::descriptors_can_be_written(&config.outputs)?;
     // Commands of the model could read them in any of the processes.
     environment::erase(&config.removed_variables);
-    let traces = Traces::new();
+    let traces = Traces::new(&config);
     let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
     match halves::split().map_err(cannot)? {
         Half::Runner(link) => job(config, &traces, link),
@@ -65,6 +65,7 @@ fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -
         true => left::lines(&watched.tree, is_left),
         false => Vec::new(),
     };
+    traces.mount_points.remove_empty();
     traces.remove(&config.outputs);
     let mut progress = progress(&mut watched, &config.outputs);
     if let Some(status) = progress.as_ref().and_then(|progress| progress.sealed(&watched)) {

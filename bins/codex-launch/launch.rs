@@ -20,7 +20,7 @@ use crate::stream::{Stream, Wiring};
 use crate::traces::Traces;
 use common::edge::halves::{Link, Stage, Teller};
 use common::edge::output::Output;
-use common::edge::supervise::{self, Child, Cut, Leftovers, Limits, Over, Pulse, Spec, Tree};
+use common::edge::supervise::{self, Child, Cut, Exit, Leftovers, Limits, Over, Pulse, Spec, Tree};
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::face::terminal::Target;
@@ -125,6 +125,9 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     let mut over = supervise::run(&tree, child.pid, started, limits, Some(&pulse), &notices);
     let left = left::lines(&tree, over.ended.left);
     guardian.stage(Stage::Over);
+    if over.ended.cut.is_some() || !matches!(over.ended.exit, Some(Exit::Code(_))) {
+        traces.mount_points.remove_empty();
+    }
     let closing = writer.map(Writer::run_is_over);
     let patience = Patience::new(&notices, over.ended.cut, config.kill_grace, started + config.time);
     let stream = pipes.finish(&patience).map_err(|status| {

@@ -2,7 +2,8 @@
 //!
 //! Both halves of the launcher know the names from the start, so whichever is left can remove the files of the other.
 
-use crate::args::Outputs;
+use crate::args::{Config, Outputs};
+use common::edge::mount_points::MountPoints;
 use common::edge::place;
 use std::fs::{self, Permissions};
 use std::hash::{BuildHasher, RandomState};
@@ -12,21 +13,28 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The names of one run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Traces {
     /// The private folder's name.
     folder: String,
     /// The name of a file that is to be moved to the place of another one in its folder.
     beside: String,
+    /// What a sandbox that is killed may leave.
+    pub mount_points: MountPoints,
 }
+
+/// The names that the sandbox of Codex keeps the agent from making, by folders of its own where there are none (0.135 and
+/// later, as far as each goes).
+const GUARDED: [&str; 4] = [".agents", ".codex", ".aws", ".git"];
 
 impl Traces {
     /// New names. The standard library's hasher has keys that nobody can guess, so nobody can have made the files.
-    pub fn new() -> Traces {
+    pub fn new(config: &Config) -> Traces {
         let number = RandomState::new().hash_one(std::process::id());
         Traces {
             folder: format!("codex-launch-{number:016x}"),
             beside: format!(".codex-launch-{number:016x}"),
+            mount_points: mount_points(config),
         }
     }
 
@@ -56,4 +64,13 @@ impl Traces {
     fn place_beside(&self, path: &Path) -> PathBuf {
         place::folder(&place::behind_links(path)).join(&self.beside)
     }
+}
+
+/// The folders that the sandbox lets the agent write, as they are now.
+fn mount_points(config: &Config) -> MountPoints {
+    let directory = config.directory.as_deref().unwrap_or(Path::new("."));
+    let temporary = [std::env::temp_dir(), PathBuf::from("/tmp")];
+    let added = config.extra.add_dirs.iter().map(PathBuf::as_path);
+    let folders = [directory].into_iter().chain(added).chain(temporary.iter().map(PathBuf::as_path));
+    MountPoints::before(folders, &GUARDED)
 }

@@ -233,3 +233,39 @@ fn a_signal_while_the_login_is_asked_about_ends_the_launcher() {
     running.end().exits(143);
     assert!(asked(), "{}", scratch.text("calls"));
 }
+
+#[test]
+fn empty_folders_that_a_killed_sandbox_leaves_are_removed() {
+    let names = [".agents", ".codex", ".aws"];
+    let make = |folders: &[&std::path::Path], end: &str| {
+        let all =
+            folders.iter().flat_map(|folder| names.map(|name| format!("'{}/{name}'", folder.display())));
+        Script::new().lines([T, S]).sh(&format!("mkdir -p {} && {end}", all.collect::<Vec<_>>().join(" ")))
+    };
+    for (end, status) in [("exec sleep 300", 124), ("kill -9 $$", 137)] {
+        let (scratch, temporary) = (Scratch::git(), Scratch::new());
+        for folder in ["work", "work/.aws", "added", "added/.codex"] {
+            std::fs::create_dir(scratch.path(folder)).expect("a folder");
+        }
+        scratch.write("added/.codex/config", "");
+        let elsewhere = Scratch::new();
+        let (work, added) = (scratch.path("work"), scratch.path("added"));
+        std::os::unix::fs::symlink(elsewhere.dir(), added.join(".agents")).expect("a link");
+        let script = make(&[&work, &added, temporary.dir()], end);
+        let launcher = launch(&scratch, &script).env("TMPDIR", temporary.dir());
+        let launcher = launcher.args(["--cd", "work", "--add-dir", "added", "--timeout-seconds", "2"]);
+        launcher.run().exits(status);
+        assert!(temporary.names().is_empty(), "{:?}", temporary.names());
+        // What was there before stays.
+        assert!(
+            work.join(".aws").is_dir() && !work.join(".codex").exists() && !work.join(".agents").exists()
+        );
+        assert!(added.join(".codex/config").exists() && added.join(".agents").is_symlink());
+        assert!(!added.join(".aws").exists() && elsewhere.dir().is_dir());
+    }
+    // A run that came to its end leaves what it made.
+    let scratch = Scratch::git();
+    let script = Script::good().no_answer().sh("mkdir .codex");
+    launch(&scratch, &script).run().exits(0);
+    assert!(scratch.path(".codex").is_dir());
+}

@@ -8,6 +8,7 @@ pub mod halves;
 pub mod hold;
 pub mod input;
 pub mod intake;
+pub mod mount_points;
 pub mod output;
 pub mod place;
 pub mod program;

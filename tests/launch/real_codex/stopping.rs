@@ -57,6 +57,23 @@ fn the_limit_of(version: &str, sandbox: &str, limit: u64) -> bool {
     begun
 }
 
+/// Killed in the middle of a sandboxed command, Codex leaves the folders over which its sandbox has mounted something.
+fn empty_folders_of_the_sandbox_are_removed(version: &str) {
+    let sleeper = Sleeper::new();
+    let world = world(version, &sleeper.scenario());
+    let running = launch(&world).args(["--kill-grace", "0"]).start();
+    assert!(sleeper.has_begun(&running, &world));
+    let guarded =
+        || [".agents", ".codex", ".aws"].into_iter().filter(|name| world.workspace().join(name).exists());
+    let during: Vec<_> = guarded().collect();
+    running.signal(SIGTERM);
+    running.end().exits(143);
+    sleeper.is_gone();
+    assert!(!during.is_empty(), "the sandbox has made no folder");
+    assert_eq!(guarded().count(), 0, "{during:?}");
+    assert!(world.workspace().join(".git").is_dir());
+}
+
 fn at_any_moment(version: &str) {
     // Soon after the first of these events Codex hears no INT, and no later one either (0.156.1, 0.171.0).
     for moment in ["", "\"thread.started\"", "\"turn.started\"", "\"agent_message\""] {
@@ -72,5 +89,5 @@ fn at_any_moment(version: &str) {
     }
 }
 
-with_codex! { [v0_156_1 v0_171_0] at_any_moment }
+with_codex! { [v0_156_1 v0_171_0] at_any_moment empty_folders_of_the_sandbox_are_removed }
 with_codex! { [v0_98_0 v0_156_1 v0_171_0] term int the_limit }
