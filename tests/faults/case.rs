@@ -10,9 +10,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::part::{Part, Words};
-use super::plan::{Fault, Form, Plan, Side, Victim};
+use super::plan::{Fault, Form, GATE, Held, Plan, Side, Victim};
 use super::record::Record;
-use super::world::{self, Cgroup, SmallDisk};
+use super::world::{self, Cgroup, Mount};
 use crate::harness::filter::binary;
 use crate::harness::pipes::pipe;
 use crate::harness::sweep::{Process, TestId, catches, children};
@@ -28,7 +28,7 @@ const FINISHING: Duration = Duration::from_secs(15);
 /// A case that goes on.
 pub(super) struct Case<'a> {
     plan: &'a Plan,
-    disk: Option<SmallDisk>,
+    disk: Option<Mount>,
     /// The mark of the launcher and of all that it starts,
     run: TestId,
     /// and that of the others.
@@ -54,7 +54,7 @@ pub(super) struct Ended {
     /// Where the files are now.
     pub(super) dir: PathBuf,
     /// It has the file system of the files, if they have one of their own.
-    pub(super) _disk: Option<SmallDisk>,
+    pub(super) _disk: Option<Mount>,
 }
 
 /// Carries it out.
@@ -70,13 +70,21 @@ impl Case<'_> {
         for folder in ["run", "tmp"] {
             std::fs::create_dir(scratch.path(folder)).expect("a folder");
         }
-        let disk = (plan.fault == Fault::FullDisk).then(|| SmallDisk::over(&scratch.path("run")));
+        let disk = match plan.fault {
+            Fault::FullDisk => Some(Mount::small_disk(&scratch.path("run"))),
+            Fault::FullTemp(_) => Some(Mount::small_disk(&scratch.path("tmp"))),
+            Fault::DeadMount(_) => Some(Mount::dead(scratch.dir()).expect("a dead mount")),
+            _ => None,
+        };
         let cgroup = match plan.fault {
             Fault::Processes(limit) => Some(Cgroup::new(limit)),
             _ => None,
         };
         let start = Start { plan, disk: disk.as_ref(), cgroup: cgroup.as_ref() };
         let (run, others) = (TestId::new(), TestId::new());
+        if plan.fault == Fault::DeadMount(Held::Stranger) {
+            start.stranger(&others);
+        }
         let (watcher, audience) = match plan.side {
             Side::Filters => start.watcher(&others),
             Side::Shell => (None, None),
@@ -101,9 +109,15 @@ impl Case<'_> {
                 std::thread::sleep(time);
                 self.signal(victim, pid, Signal::SIGCONT);
             }
+            Fault::Freeze(halves, time) => self.freeze(halves, time),
             Fault::FullDisk => {
                 let Some(_) = self.at_the_moment(Victim::Codex) else { return };
-                world::fill(&self.path("run/ballast"));
+                world::fill(&self.path("run/ballast"), 0);
+            }
+            Fault::FullTemp(pages) => {
+                let Some(_) = self.at_the_moment(Victim::Codex) else { return };
+                world::fill(&self.path("tmp/ballast"), pages);
+                self.plan.scratch.write(GATE, "");
             }
             Fault::Processes(None) => {
                 let Some(_) = self.at_the_moment(Victim::Codex) else { return };
@@ -118,6 +132,20 @@ impl Case<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Stops halves of the launcher for a time.
+    fn freeze(&mut self, halves: &[Victim], time: Duration) {
+        let Some(runner) = self.at_the_moment(Victim::Runner) else { return };
+        for signal in [Signal::SIGSTOP, Signal::SIGCONT] {
+            for half in halves {
+                let pid = if *half == Victim::Runner { runner } else { self.launcher.pid() };
+                self.signal(*half, pid, signal);
+            }
+            if signal == Signal::SIGSTOP {
+                std::thread::sleep(time);
+            }
         }
     }
 
@@ -197,7 +225,12 @@ impl Case<'_> {
     /// Waits for all, in the order in which each can end.
     fn end(mut self) -> Ended {
         let launcher = self.launcher.end();
+        if matches!(self.plan.fault, Fault::DeadMount(_)) {
+            // Whom it held dies now.
+            self.disk = None;
+        }
         let linger = match self.plan.side {
+            _ if self.plan.fault == Fault::DeadMount(Held::Descendant) => LINGER,
             Side::Shell => LINGER,
             Side::Filters if self.plan.kills_launcher() => FINISHING,
             Side::Filters => Duration::ZERO,
@@ -232,7 +265,7 @@ impl Case<'_> {
 }
 
 /// Where a file of the case is.
-fn path(plan: &Plan, disk: Option<&SmallDisk>, name: &str) -> PathBuf {
+fn path(plan: &Plan, disk: Option<&Mount>, name: &str) -> PathBuf {
     let path = plan.scratch.path(name);
     disk.map_or(path.clone(), |disk| disk.outside(&path))
 }
@@ -240,7 +273,7 @@ fn path(plan: &Plan, disk: Option<&SmallDisk>, name: &str) -> PathBuf {
 /// What starts the processes of a case.
 struct Start<'a> {
     plan: &'a Plan,
-    disk: Option<&'a SmallDisk>,
+    disk: Option<&'a Mount>,
     cgroup: Option<&'a Cgroup>,
 }
 
@@ -291,15 +324,29 @@ impl Start<'_> {
         }
     }
 
+    /// Somebody whom the dead mount holds. Who holds it ends it.
+    fn stranger(&self, others: &TestId) {
+        let plan = self.plan;
+        let words = Words::of("dead/file").args(["300"]);
+        let words = self.disk.expect("a mount").enter(plan.scratch.dir(), words);
+        let mut command = words.command(others, plan.scratch.dir());
+        let mut stranger = command.spawn().expect("a stranger");
+        plan.scratch.wait_for("held");
+        std::thread::spawn(move || stranger.wait());
+    }
+
     /// The launcher, the tee and the reader.
     fn filters(&self, run: &TestId, others: &TestId) -> (Part, Option<Part>, Option<Part>) {
         let plan = self.plan;
         let progress = if plan.form == Form::File { "run/p" } else { "-" };
+        // Far longer than it takes, where it is not to decide.
+        let leftover_grace = if let Fault::Leftover(_) = plan.fault { 20.0 } else { plan.grace };
+        let linger = if let Fault::Linger(time) = plan.fault { time.as_secs_f64() } else { 90.0 };
         let launcher = Words::of(binary("codex-launch"))
             .args(["--codex".as_ref(), binary("fake-codex").as_os_str()])
             .args([format!("--timeout-seconds={}", plan.limit), format!("--kill-grace={}", plan.grace)])
             .args([&format!("--progress-file={progress}"), "--result-file=run/r"])
-            .args([format!("--leftover-grace={}", plan.grace)])
+            .args([format!("--leftover-grace={leftover_grace}"), format!("--linger-seconds={linger}")])
             .args(plan.extra)
             .env("FAKE_CODEX_SCRIPT", plan.scratch.path("script"));
         let launch = |stdout: Stdio| self.part(Victim::Launcher, launcher, run, self.prompt(), stdout);

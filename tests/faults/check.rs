@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::case::Ended;
-use super::plan::{Fault, Form, Plan, Side, Victim};
+use super::plan::{Fault, Form, Plan, Side, Victim, WORK};
 use super::record::Record;
 
 /// What can be wrong with a case, in the order of importance.
@@ -142,6 +142,7 @@ impl Check<'_> {
     fn temporary_files(&mut self) {
         let known = [".git", "p", "r", "e", "s", "copy", "ballast"];
         let mut left = names(&self.ended.dir.join("tmp"));
+        left.retain(|name| name != "ballast");
         left.extend(names(&self.ended.dir.join("run")).into_iter().filter(|name| !known.contains(&&**name)));
         if !left.is_empty() {
             self.wrong(Wrong::TemporaryFile, format!("{left:?}"));
@@ -179,6 +180,8 @@ impl Check<'_> {
                 vec![natural, 66, 69, 74, 101, 125, 126, 127]
             }
             Fault::Descriptors(Victim::Tee, _) if self.ended.tee != Some(0) => vec![natural, 74],
+            // The whole answer, or the word that it is not.
+            Fault::FullTemp(_) => vec![natural, 74],
             _ => vec![natural],
         };
         self.status(Victim::Launcher, self.ended.launcher, &legal);
@@ -193,14 +196,24 @@ impl Check<'_> {
                 self.wrong(Wrong::Status, format!("codex-launch: {status}, and the sentinel is {sentinel}"));
             }
         }
-        let answer = fs::read(self.ended.dir.join("run/r")).ok();
+        let path = self.ended.dir.join("run/r");
+        let is_file = path.symlink_metadata().ok().map(|about| about.is_file());
+        let answer =
+            is_file.map(|is_file| if is_file { fs::read(&path).unwrap_or_default() } else { vec![] });
         let is_right = match status {
-            0 => answer.as_deref() == Some(b"ok"),
-            74 => answer.is_none_or(|answer| answer == b"ok"),
+            0 => answer.as_deref() == Some(self.plan.answer.as_bytes()),
+            74 => answer.is_none_or(|answer| answer == self.plan.answer.as_bytes()),
             _ => answer.is_none(),
         };
         if !is_right {
             self.wrong(Wrong::Status, format!("codex-launch: {status}, and the answer does not fit"));
+        }
+        let has_lingered = matches!(self.plan.fault, Fault::Linger(_));
+        if sentinel.is_some_and(|sentinel| (sentinel["lingered"] == true) != has_lingered) {
+            self.wrong(Wrong::Status, format!("codex-launch: whether it lingered: {sentinel:?}"));
+        }
+        if matches!(self.plan.fault, Fault::Leftover(_)) && !self.plan.scratch.has(WORK) {
+            self.wrong(Wrong::Survivor, "a leftover was ended before its grace was over".to_owned());
         }
     }
 

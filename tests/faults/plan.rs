@@ -12,6 +12,12 @@ use serde_json::json;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, S, Script, T};
 
+/// The file that Codex waits for where the fault has to come before its end.
+pub(super) const GATE: &str = "gate";
+
+/// The file that a leftover makes when it has finished.
+pub(super) const WORK: &str = "work";
+
 /// Who runs Codex in a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
@@ -37,10 +43,16 @@ pub(super) enum Kind {
     Watches,
     Clock,
     Reader,
+    Freeze,
+    FullTemp,
+    Linger,
+    Leftover,
+    DeadMount,
 }
 
 impl Kind {
-    /// Those that mean something to a side: the shell has no watcher.
+    /// Those that mean something to a side: the shell has no watcher and no second half, and promises nothing about how
+    /// Codex ends or where the answer comes from.
     pub(super) fn of(side: Side) -> Vec<Kind> {
         use Kind::*;
         let all = [
@@ -57,8 +69,14 @@ impl Kind {
             Watches,
             Clock,
             Reader,
+            Freeze,
+            FullTemp,
+            Linger,
+            Leftover,
+            DeadMount,
         ];
-        all.into_iter().filter(|kind| side == Side::Filters || *kind != Watches).collect()
+        let of_filters = [Watches, Freeze, FullTemp, Linger, Leftover, DeadMount];
+        all.into_iter().filter(|kind| side == Side::Filters || !of_filters.contains(kind)).collect()
     }
 
     /// What the table calls it.
@@ -77,6 +95,11 @@ impl Kind {
             Kind::Watches => "no watches",
             Kind::Clock => "clock step",
             Kind::Reader => "reader dies",
+            Kind::Freeze => "frozen halves",
+            Kind::FullTemp => "full TMPDIR",
+            Kind::Linger => "lingering Codex",
+            Kind::Leftover => "leftover's grace",
+            Kind::DeadMount => "dead mount",
         }
     }
 }
@@ -130,6 +153,25 @@ pub(super) enum Fault {
     Clock(i32),
     /// The reader of its stdout is killed.
     Reader(Victim),
+    /// STOP to these halves of the launcher, and CONT to each so much later.
+    Freeze(&'static [Victim], Duration),
+    /// The folder for temporary files fills up, but for so many pages of 4 KiB.
+    FullTemp(u32),
+    /// Codex does not end after its last turn, and is waited for so long.
+    Linger(Duration),
+    /// What Codex leaves needs so long to finish its work.
+    Leftover(Duration),
+    /// A file system that answers no more holds somebody who executes a program of it.
+    DeadMount(Held),
+}
+
+/// Whom a file system holds that answers no more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Held {
+    /// Somebody who has nothing to do with the run.
+    Stranger,
+    /// A process that Codex has started.
+    Descendant,
 }
 
 /// How the run ends when nothing goes wrong.
@@ -156,6 +198,8 @@ pub(super) struct Plan {
     pub(super) side: Side,
     pub(super) scratch: Scratch,
     pub(super) script: Script,
+    /// The answer of a good run.
+    pub(super) answer: String,
     pub(super) end: End,
     /// The arguments of the limit and the grace.
     pub(super) limit: f64,
@@ -181,18 +225,20 @@ impl Plan {
         };
         let scratch = Scratch::git();
         let end = match random.random_range(0..10) {
+            _ if fault.needs_good_run() => End::Good,
             0..6 => End::Good,
             6 | 7 => End::Exit(random.random_range(1..4)),
             _ => End::Timeout,
         };
-        let script = script(random, &scratch, side, end);
+        let answer = if kind == Kind::FullTemp { "answer. ".repeat(5000) } else { "ok".to_owned() };
+        let script = script(random, &scratch, side, fault, end, &answer);
         // A run that comes to its end by itself has all the time that a busy machine may need.
         let limit = if end == End::Timeout { random.random_range(0.1..0.4) } else { 50.0 };
         let grace = random.random_range(0.1..0.4);
         let extras = ["--stderr-file=run/e", "--session-file=run/s"];
         let extra = extras.choose(random).filter(|_| random.random_bool(0.5)).copied();
         let moment = Duration::from_micros(random.random_range(0..120_000));
-        Plan { side, scratch, script, end, limit, grace, extra, form, fault, moment }
+        Plan { side, scratch, script, answer, end, limit, grace, extra, form, fault, moment }
     }
 
     /// How many events Codex prints when nobody ends it.
@@ -254,8 +300,20 @@ impl Fault {
             | Fault::Reader(victim) => Some(victim),
             Fault::Processes(_) => Some(Victim::Launcher),
             Fault::Watches(_) => Some(Victim::Watcher),
-            Fault::FullDisk | Fault::SizeLimit(_) | Fault::Clock(_) => None,
+            Fault::FullDisk
+            | Fault::SizeLimit(_)
+            | Fault::Clock(_)
+            | Fault::Freeze(..)
+            | Fault::FullTemp(_)
+            | Fault::Linger(_)
+            | Fault::Leftover(_)
+            | Fault::DeadMount(_) => None,
         }
+    }
+
+    /// Whether it is about how a good run ends.
+    fn needs_good_run(self) -> bool {
+        matches!(self, Fault::FullTemp(_) | Fault::Linger(_) | Fault::Leftover(_))
     }
 }
 
@@ -292,28 +350,71 @@ fn fault(random: &mut StdRng, side: Side, kind: Kind) -> Fault {
         }
         Kind::Clock => Fault::Clock(*[-86_400, -30, 30, 86_400].choose(random).expect("a step")),
         Kind::Reader => Fault::Reader(one_of(&[Launcher, Tee, Watcher], &[Launcher])),
+        Kind::Freeze => {
+            let halves: [&[Victim]; 4] = [&[Runner], &[Launcher], &[Runner, Launcher], &[Launcher, Runner]];
+            let time = Duration::from_millis(random.random_range(0..1500));
+            Fault::Freeze(halves.choose(random).expect("a half"), time)
+        }
+        Kind::FullTemp => Fault::FullTemp(random.random_range(0..9)),
+        Kind::Linger => Fault::Linger(Duration::from_millis(random.random_range(20..400))),
+        // One of the run costs the ten seconds that it is waited for.
+        Kind::DeadMount => Fault::DeadMount(match random.random_bool(0.2) {
+            true => Held::Descendant,
+            false => Held::Stranger,
+        }),
+        Kind::Leftover => Fault::Leftover(Duration::from_millis(random.random_range(0..400))),
     }
 }
 
 /// What Codex does: it says who it is, leaves descendants, prints lines of any length and takes its time.
-fn script(random: &mut StdRng, scratch: &Scratch, side: Side, end: End) -> Script {
-    // As the first one says where it is, the fault can hit it.
-    let mut script = descendant(random, Script::new(), Some(scratch));
+fn script(
+    random: &mut StdRng,
+    scratch: &Scratch,
+    side: Side,
+    fault: Fault,
+    end: End,
+    answer: &str,
+) -> Script {
+    // What goes on for ever would use up the grace that a leftover is given.
+    let has_descendants = !matches!(fault, Fault::Leftover(_));
+    let mut script = Script::new();
+    if has_descendants {
+        // As the first one says where it is, the fault can hit it.
+        script = descendant(random, script, Some(scratch));
+    }
     script = script.portrait(&scratch.path("portrait")).lines([T, S]);
     for n in 0..random.random_range(2..14) {
         script = match random.random_range(0..10) {
             0..5 => script.message(&"x".repeat(random.random_range(0..6000))),
             5..8 => script.delay_ms(random.random_range(0..25)),
-            8 if n < 6 => descendant(random, script, None),
+            8 if n < 6 && has_descendants => descendant(random, script, None),
             // A script that would keep noise out of its progress file is none that people write.
             _ if side == Side::Filters => script.stderr("some words\n").line("noise"),
             _ => script.stderr("some words\n"),
         };
     }
-    match end {
-        End::Good => script.message("ok").line(C),
-        End::Exit(status) => script.exit(status),
-        End::Timeout => script.hang(),
+    if let Fault::FullTemp(_) = fault {
+        script = script.await_file(&scratch.path(GATE));
+    }
+    if fault == Fault::DeadMount(Held::Descendant) {
+        let end = match end {
+            End::Good => "exit 0".to_owned(),
+            End::Exit(status) => format!("exit {status}"),
+            End::Timeout => "exec sleep 300".to_owned(),
+        };
+        let hold = "setsid dead/file 300 & while [ ! -e held ]; do sleep 0.01; done";
+        return script.message(answer).line(C).sh(&format!("{hold}; {end}"));
+    }
+    match (end, fault) {
+        (End::Good, Fault::Linger(_)) => script.message(answer).line(C).hang(),
+        (End::Good, Fault::Leftover(time)) => {
+            let pipes = ["", ">/dev/null 2>&1"].choose(random).expect("pipes");
+            let work = format!("sleep {}; : >{WORK}", time.as_secs_f64());
+            script.message(answer).line(C).sh(&format!("({work}) {pipes} & exit 0"))
+        }
+        (End::Good, _) => script.message(answer).line(C),
+        (End::Exit(status), _) => script.exit(status),
+        (End::Timeout, _) => script.hang(),
     }
 }
 

@@ -23,7 +23,7 @@ struct Row {
     /// Cases in which something was wrong.
     wrong: u64,
     /// How many cases each thing was wrong in.
-    counts: [u64; 6],
+    counts: [u64; Wrong::NAMES.len()],
 }
 
 impl Tally {

@@ -1,5 +1,6 @@
 //! What a case needs of the machine: a small disk, a limit on processes, a library to preload.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,14 +11,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::part::Words;
 use super::plan::Kind;
 use crate::harness::mounts::own_mounts;
+use crate::harness::scratch::Scratch;
 use crate::harness::wait::{SOON, wait_until};
 
 /// Whether faults of this kind can be had here.
 pub(super) fn can_have(kind: Kind) -> bool {
     match kind {
-        Kind::FullDisk => own_mounts().is_some(),
+        Kind::FullDisk | Kind::FullTemp => own_mounts().is_some(),
         Kind::Processes => Cgroup::is_to_be_had(),
         Kind::Watches => can_limit_watches(),
+        Kind::DeadMount => can_hold(),
         _ => true,
     }
 }
@@ -26,6 +29,12 @@ pub(super) fn can_have(kind: Kind) -> bool {
 pub(super) fn without(limit: &str) -> Vec<String> {
     let script = format!(r#"echo 0 > /proc/sys/user/{limit} && exec "$0" "$@""#);
     ["unshare", "--user", "--map-root-user", "sh", "-c", &script].map(str::to_owned).into()
+}
+
+fn can_hold() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    let try_it = || own_mounts().is_some() && Mount::dead(Scratch::new().dir()).is_some();
+    *CAN.get_or_init(try_it)
 }
 
 fn can_limit_watches() -> bool {
@@ -37,24 +46,38 @@ fn can_limit_watches() -> bool {
     })
 }
 
-/// A small file system over one folder, which only those who enter it see. Gone with this value.
-pub(super) struct SmallDisk {
+/// A file system of a case's own, which only those who enter it see. Gone with this value.
+pub(super) struct Mount {
+    /// It is in the tree of file systems that this one is part of.
     holder: Child,
 }
 
-impl SmallDisk {
-    /// One of 64 KiB over this folder.
-    pub(super) fn over(folder: &Path) -> SmallDisk {
-        let words = own_mounts().expect("a file system can be mounted");
+impl Mount {
+    /// A small disk, of 64 KiB, over this folder.
+    pub(super) fn small_disk(folder: &Path) -> Mount {
         // It holds the mount until its stdin ends.
         let script = r#"mount -t tmpfs -o size=64k none "$0" && echo && exec cat"#;
-        let mut command = Command::new(words[0]);
-        command.args(&words[1..]).args(["sh", "-c", script]).arg(folder);
-        let holder = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let words: [&OsStr; 4] = ["sh".as_ref(), "-c".as_ref(), script.as_ref(), folder.as_ref()];
+        Mount::held_by(folder, words).expect("the mount")
+    }
+
+    /// The folder `dead` in this one, with a program that holds whoever executes it; see `dead_mount.c`.
+    pub(super) fn dead(folder: &Path) -> Option<Mount> {
+        fs::create_dir(folder.join("dead")).expect("a folder");
+        Mount::held_by(folder, [dead_mount().as_os_str(), "dead".as_ref(), "/bin/sleep".as_ref()])
+    }
+
+    /// One that a command makes, in this working directory. It writes a line when it has.
+    fn held_by<'a>(folder: &Path, command: impl IntoIterator<Item = &'a OsStr>) -> Option<Mount> {
+        let words = own_mounts().expect("a file system can be mounted");
+        let mut holder = Command::new(words[0]);
+        let holder = holder.args(&words[1..]).args(command).current_dir(folder);
+        let holder = holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut holder = holder.expect("a process for the mount");
         let stdout = holder.stdout.as_mut().expect("it is piped");
-        stdout.read_exact(&mut [0]).expect("the mount");
-        SmallDisk { holder }
+        let is_mounted = stdout.read_exact(&mut [0]).is_ok();
+        let mount = Mount { holder };
+        is_mounted.then_some(mount)
     }
 
     /// How a path is called by those outside.
@@ -74,7 +97,7 @@ impl SmallDisk {
     }
 }
 
-impl Drop for SmallDisk {
+impl Drop for Mount {
     fn drop(&mut self) {
         let _ = self.holder.kill();
         let _ = self.holder.wait();
@@ -153,21 +176,32 @@ impl Drop for Cgroup {
     }
 }
 
-/// Fills the file system that `file` is on.
-pub(super) fn fill(file: &Path) {
+/// Fills the file system that `file` is on, but for so many pages of 4 KiB.
+pub(super) fn fill(file: &Path, pages: u32) {
     let mut file = fs::File::create(file).expect("a file");
     while file.write_all(&[0; 4096]).is_ok() {}
+    let length = file.metadata().expect("a file").len();
+    file.set_len(length.saturating_sub(u64::from(pages) * 4096)).expect("room");
 }
 
 /// The library of `shim.c`, made once.
 pub(super) fn shim() -> &'static Path {
     static SHIM: OnceLock<PathBuf> = OnceLock::new();
-    SHIM.get_or_init(|| {
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/shim.c");
-        let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("faults-shim.so");
-        let args = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o"];
-        let made = Command::new("cc").args(args).arg(&library).arg(source).status().expect("a C compiler");
-        assert!(made.success());
-        library
-    })
+    SHIM.get_or_init(|| compiled("tests/faults/shim.c", "faults-shim.so", &["-shared", "-fPIC"]))
+}
+
+/// The program of `dead_mount.c`, made once.
+fn dead_mount() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| compiled("tests/harness/dead_mount.c", "dead-mount", &[]))
+}
+
+/// Where this source of C is, compiled.
+fn compiled(source: &str, name: &str, args: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
+    let compiled = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let always = ["-Wall", "-Wextra", "-Werror", "-o"];
+    let made = Command::new("cc").args(args).args(always).arg(&compiled).arg(source).status();
+    assert!(made.expect("a C compiler").success());
+    compiled
 }

@@ -128,9 +128,12 @@ impl Player {
         }
     }
 
+    /// Writes the `-o` file; a failure is said and is none of the run, as with Codex (0.98.0 to 0.171.0).
     fn write_answer(&self, text: &str) {
-        if let Some(file) = &self.run.answer_file {
-            fs::write(file, text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        if let Some(file) = &self.run.answer_file
+            && let Err(error) = fs::write(file, text)
+        {
+            eprintln!("Failed to write last message file {file:?}: {error}");
         }
     }
 
