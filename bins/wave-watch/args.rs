@@ -1,10 +1,10 @@
 //! What was typed, made into what is needed. No file is opened here.
 
 use crate::NAME;
+use crate::manifest::Agent;
 use clap::{Parser, ValueEnum};
 use common::face::exit::{self, Status};
 use common::face::{args, say};
-use common::flow::manifest::Agent;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,12 +2,12 @@
 
 use crate::NAME;
 use crate::args::Config;
+use crate::manifest::{self, Agent};
 use common::edge::input::Patient;
 use common::edge::place;
 use common::face::args;
 use common::face::exit::Status;
 use common::face::say::{self, why};
-use common::flow::manifest::{self, Agent};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};

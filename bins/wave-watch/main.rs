@@ -4,11 +4,15 @@
 //! the agents say stays in their files.
 #![forbid(unsafe_code)]
 
+mod activity;
 mod args;
 mod listing;
+mod manifest;
 mod outbox;
 mod reader;
+mod record;
 mod table;
+mod tally;
 mod watch;
 mod wave;
 

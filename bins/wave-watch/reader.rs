@@ -1,6 +1,6 @@
 //! The lines of a progress file, in chunks of any size.
 
-use common::flow::activity::Activity;
+use crate::activity::Activity;
 use common::flow::event::{self, Outline};
 use common::flow::line::Piece;
 use common::flow::scan::{Scan, Scanner};

@@ -8,10 +8,10 @@
 //! draws twice as wide. So a row is cut by the widest that any of them draws it, and the terminal is told not to wrap
 //! (DECAWM) while it is drawn. A row that wrapped would put what an agent wrote at the beginning of the next one.
 
+use crate::activity::Activity;
 use crate::wave::{Member, State, Wave};
 use anstyle::{AnsiColor, Style};
 use common::face::safe;
-use common::flow::activity::Activity;
 use console::{Term, measure_text_width, truncate_str};
 use std::time::Duration;
 
@@ -272,9 +272,9 @@ fn activity(activity: &Activity) -> String {
 mod tests {
     use super::*;
     use crate::args::Rules;
+    use crate::manifest::Agent;
     use crate::reader::{Reader, Spare};
     use crate::wave::Happening;
-    use common::flow::manifest::Agent;
 
     /// A wave of agents called `ids`, of which each has run this command.
     fn wave(ids: &[&str], command: &str) -> Wave {

@@ -2,8 +2,10 @@
 
 use crate::args::Config;
 use crate::listing;
+use crate::manifest::Agent;
 use crate::outbox::Outbox;
 use crate::reader::{Reader, Spare};
+use crate::record::Fault;
 use crate::table::Table;
 use crate::wave::{End, Happening, Look, Wave};
 use crate::{NAME, args::Ui};
@@ -11,8 +13,6 @@ use common::edge::follow::{Pace, Set, Told};
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
 use common::face::say::{self, why};
-use common::flow::manifest::Agent;
-use common::flow::record::watcher::Fault;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;

@@ -2,13 +2,13 @@
 //!
 //! All times are counted from the watcher's start.
 
+use crate::activity::Activity;
 use crate::args::Rules;
+use crate::manifest::Agent;
 use crate::reader::Line;
-use common::flow::activity::Activity;
-use common::flow::manifest::Agent;
-use common::flow::record::watcher::{self, Digest, Fault, Settled};
+use crate::record::{self, Digest, Fault, Settled};
+use crate::tally::Tally;
 use common::flow::sentinel::Shown;
-use common::flow::tally::Tally;
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -131,7 +131,7 @@ impl Wave {
             Step::On => return,
             Step::Settle(sentinel) => return self.settle(agent, &sentinel, now, out),
             Step::Fail(fault, line) => {
-                out.push_str(&watcher::failed(&self.agents[agent].id, fault, now, line));
+                out.push_str(&record::failed(&self.agents[agent].id, fault, now, line));
                 fault
             }
         };
@@ -148,14 +148,14 @@ impl Wave {
         member.state = State::of(sentinel, now);
         self.tally.settled += 1;
         self.any_failed |= !sentinel.is_completed();
-        out.push_str(&watcher::sentinel(&Settled {
+        out.push_str(&record::sentinel(&Settled {
             agent: &member.id,
             elapsed: now,
             budget: member.budget,
             events: member.events,
             sentinel,
         }));
-        out.push_str(&watcher::settlement(now, self.tally));
+        out.push_str(&record::settlement(now, self.tally));
     }
 
     /// An agent whose budget and grace have passed by `now`. Whoever looks at its file once more, and then expires it,
@@ -197,7 +197,7 @@ impl Wave {
             let State::Working(work) = &mut member.state else { continue };
             let Look { file_exists, is_taken } = look(index);
             work.had_writer |= is_taken == Some(true);
-            out.push_str(&watcher::digest(&Digest {
+            out.push_str(&record::digest(&Digest {
                 agent: &member.id,
                 elapsed: now,
                 budget: member.budget,
@@ -217,7 +217,7 @@ impl Wave {
 
     /// Tells that the user wants no more.
     pub fn cancel(&self, now: Duration, out: &mut String) {
-        out.push_str(&watcher::cancelled(now, self.tally));
+        out.push_str(&record::cancelled(now, self.tally));
     }
 
     /// When time alone makes something happen next.

@@ -11,14 +11,11 @@ pub mod event;
 pub mod cause;
 pub mod verdict;
 
-pub mod activity;
 pub mod sentinel;
-pub mod tally;
 
 pub mod usage;
 
 pub mod record;
 pub mod stamp;
 
-pub mod manifest;
 pub mod transcript;

@@ -1,7 +1,6 @@
 //! What we print as JSON: every output key of every filter, and nothing that decides.
 
 pub mod usage;
-pub mod watcher;
 
 use super::sentinel::{Reason, Sentinel};
 use serde_json::json;

@@ -178,7 +178,7 @@ impl Field {
 }
 
 /// Whether a text is one word, which can say no more than a status or a reason does.
-pub(super) fn is_word(text: &str) -> bool {
+pub fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 

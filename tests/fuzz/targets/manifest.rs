@@ -2,9 +2,12 @@
 //! no agent is there twice is seen to elsewhere: the command line may name more of them.
 #![no_main]
 
+#[path = "../../../bins/wave-watch/manifest.rs"]
+mod manifest;
+
 use common::face::args::seconds;
-use common::flow::manifest::{self, Agent};
 use libfuzzer_sys::fuzz_target;
+use manifest::Agent;
 use serde_json::json;
 use std::time::Duration;
 

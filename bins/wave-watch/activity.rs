@@ -3,8 +3,8 @@
 //! Private by construction: the type has no room for a text, a query, an argument, a result, a prompt, a thread id or
 //! an error message, so no caller can show one by mistake. What it keeps is short.
 
-use super::event::Outline;
-use super::sentinel::is_word;
+use common::flow::event::Outline;
+use common::flow::sentinel::is_word;
 
 /// How much of a command is kept, in bytes. A wave of ten thousand agents keeps one each.
 pub const COMMAND_CAP: usize = 1024;
@@ -109,9 +109,9 @@ fn kept(text: Option<&str>, cap: usize) -> Option<Box<str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event;
-    use super::super::scan::Scan;
     use super::*;
+    use common::flow::event;
+    use common::flow::scan::Scan;
 
     fn of(line: &str) -> Option<Activity> {
         let mut scanner = event::outline_scanner();

@@ -3,9 +3,9 @@
 //! A record is made of ids that the user gave, numbers, words of closed lists, [`Activity`] and [`Shown`]; no text of
 //! a stream fits in.
 
-use super::super::activity::Activity;
-use super::super::sentinel::{Field, Shown};
-use super::super::tally::Tally;
+use crate::activity::Activity;
+use crate::tally::Tally;
+use common::flow::sentinel::{Field, Shown};
 use serde_json::json;
 use std::time::Duration;
 
@@ -185,9 +185,9 @@ fn decimal(whole: u64, part: u32, digits: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::event;
-    use super::super::super::scan::Scan;
     use super::*;
+    use common::flow::event;
+    use common::flow::scan::Scan;
 
     fn shown(line: &str) -> Shown {
         let mut scanner = event::outline_scanner();
