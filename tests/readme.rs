@@ -202,7 +202,8 @@ fn the_main_job_goes_as_it_is_written() {
     let blocks = section("The main job, with your own account").split("```sh\n").skip(1);
     let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
     assert!(script.contains("scripts/install"));
-    let script = script.replace("scripts/install ", ": ").replace("cd ~/some/repository ", ": ");
+    let script = script.replace("scripts/install ", ": ").replace("mkdir -p ~/runs && cd ~/runs ", ": ");
+    let script = script.replace("~/some/repository", ".");
     let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
     // The stand-in makes no thread of its own when it resumes one, so the second run is of the same thread.
     let ran =

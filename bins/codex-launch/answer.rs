@@ -1,7 +1,8 @@
 //! The answer of a run: where it is found, whether it will do, and how it is delivered.
 
 use common::edge::output::Output;
-use common::edge::replace;
+use common::edge::output_path::OutputPath;
+use common::edge::temp_names::TempNames;
 use common::face::terminal::Target;
 use common::flow::event;
 use common::flow::scan::Scan;
@@ -10,7 +11,8 @@ use nix::fcntl::OFlag;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The longest answer, in bytes.
 const MOST: u64 = 64 << 20;
@@ -102,8 +104,8 @@ fn is_json(text: &[u8]) -> bool {
 /// Where an answer goes.
 #[derive(Debug, Clone)]
 pub enum Destination {
-    /// To this file, moved into place from beside it, where it has that name.
-    File(PathBuf, String),
+    /// To this file, moved into place from beside it, where it has one of these names.
+    File(OutputPath, Arc<TempNames>),
     /// To stdout, ending in LF.
     Stdout,
     /// To the caller, who has it already.
@@ -113,7 +115,7 @@ pub enum Destination {
 /// Delivers `text`.
 pub fn deliver(text: &[u8], destination: &Destination) -> io::Result<()> {
     match destination {
-        Destination::File(path, beside) => replace::file(path, text, beside),
+        Destination::File(path, names) => path.replace(text, names),
         Destination::Stdout => {
             // A terminal gets what does it no harm, a file or a pipe the exact text.
             let mut whole = Target::stdout().bytes(text).into_owned();

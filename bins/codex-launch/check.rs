@@ -1,7 +1,7 @@
 //! What must hold before anything is started. Nothing here makes a file.
 
 use crate::args::{Config, Outputs, Progress, Prompt, Resume, Rights};
-use common::edge::place::{self, Making, Standing};
+use common::edge::place;
 use common::edge::program::{self, Missing};
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -51,22 +51,13 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// That the descriptors which outputs name are open for writing. To be asked first of all: a launcher opens some of its
-/// own, and nobody means those.
-pub fn descriptors_can_be_written(outputs: &Outputs) -> Result<(), Refusal> {
-    for (option, path, _) in self::outputs(outputs) {
-        place::descriptor_can_be_written(path).map_err(|error| refuse_path(option, path, &error))?;
-    }
-    Ok(())
-}
-
 /// That no two paths are the same file, where one of them would be written.
 pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
     let mut seen = Vec::new();
     for (option, path) in inputs(config) {
         seen.push((option, place::identity(path)));
     }
-    for (option, path, _) in outputs(&config.outputs) {
+    for (option, path) in outputs(&config.outputs) {
         let identity = place::identity(path);
         let same = |(_, other): &&(&str, Option<place::Identity>)| identity.is_some() && *other == identity;
         if let Some((other, _)) = seen.iter().find(same) {
@@ -98,29 +89,18 @@ fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
     images.chain(all.into_iter().filter_map(|(option, path)| path.map(|path| (option, path.as_path()))))
 }
 
-fn outputs(outputs: &Outputs) -> impl Iterator<Item = (&'static str, &Path, Making)> {
+fn outputs(outputs: &Outputs) -> impl Iterator<Item = (&'static str, &Path)> {
     let progress = match &outputs.progress {
         Some(Progress::File(path)) => Some(path),
         _ => None,
     };
     let all = [
-        ("--progress-file", progress, Making::InPlace),
-        ("--result-file", outputs.result.as_ref(), Making::Moved),
-        ("--stderr-file", outputs.stderr.as_ref(), Making::InPlace),
-        ("--session-file", outputs.session.as_ref(), Making::Moved),
+        ("--progress-file", progress),
+        ("--result-file", outputs.result.as_ref()),
+        ("--stderr-file", outputs.stderr.as_ref()),
+        ("--session-file", outputs.session.as_ref()),
     ];
-    all.into_iter().filter_map(|(option, path, making)| path.map(|path| (option, path.as_path(), making)))
-}
-
-/// That each output can be made, and that the progress file has no content unless it may be started anew.
-pub fn outputs_can_be_made(config: &Config) -> Result<(), Refusal> {
-    for (option, path, making) in outputs(&config.outputs) {
-        let standing = place::look(path, making).map_err(|error| refuse_path(option, path, &error))?;
-        if option == "--progress-file" && standing == Standing::File && !config.force {
-            return Err(not_empty(path));
-        }
-    }
-    Ok(())
+    all.into_iter().filter_map(|(option, path)| path.map(|path| (option, path.as_path())))
 }
 
 /// The refusal of a progress file that has content.

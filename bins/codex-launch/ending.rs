@@ -128,8 +128,8 @@ impl Ending {
     /// This ending, or a failure when a file of the run could not be written. A run that failed has failed of its
     /// own reason.
     pub fn unless_lost(self, lost: &Lost) -> Ending {
-        match (self, lost.lines().next()) {
-            (Ending::Completed { .. }, Some(line)) => Ending::unwritten(line),
+        match (self, lost.first()) {
+            (Ending::Completed { .. }, Some((line, cause))) => error(Status::IO, Some(cause), line),
             (ending, _) => ending,
         }
     }

@@ -1,26 +1,24 @@
 //! The launcher as two processes: what each does when the other one is killed.
 
 use crate::NAME;
-use crate::args::{self, Config, Outputs};
+use crate::args::Config;
 use crate::check::{self, Refusal, refuse};
 use crate::ending::Ending;
 use crate::left;
+use crate::lost::tampered;
 use crate::patience::LAST_CALL;
 use crate::report;
 use crate::traces::Traces;
 use common::edge::environment;
 use common::edge::halves::{self, Half, Link, Stage, Watched};
 use common::edge::output::{Existing, Output};
-use common::edge::place::{self, Making, Standing};
 use common::edge::supervise::{Exit, Leftovers};
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::flow::event;
 use common::flow::record;
 use common::flow::sentinel::{Outcome, Reading};
-use std::fs;
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 /// Does `job` in a second process, and what is left of it in this one if that is killed.
@@ -31,10 +29,11 @@ pub fn guarded(
     config: Config,
     job: impl FnOnce(Config, &Traces, Link) -> Result<Status, Refusal>,
 ) -> Result<Status, Refusal> {
-    check::descriptors_can_be_written(&config.outputs)?;
+    check::paths_differ(&config)?;
+    // Before anything of the launcher's own is opened: an output may name a descriptor.
+    let traces = Traces::plan(&config)?;
     // Commands of the model could read them in any of the processes.
     environment::erase(&config.removed_variables);
-    let traces = Traces::new(&config);
     let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
     match halves::split().map_err(cannot)? {
         Half::Runner(link) => job(config, &traces, link),
@@ -47,7 +46,7 @@ pub fn guarded(
             Ok(match watched.exit {
                 Exit::Code(code) => {
                     // What it could not remove itself, as with hardly a descriptor to be had.
-                    traces.remove(&config.outputs);
+                    let _ = traces.remove_folder();
                     Status::of_program(code)
                 }
                 Exit::Signal(signal) => finish(watched, signal, &config, &traces),
@@ -66,14 +65,19 @@ fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -
         false => Vec::new(),
     };
     traces.mount_points.remove_empty();
-    traces.remove(&config.outputs);
-    let mut progress = progress(&mut watched, &config.outputs);
+    if let Some(line) = traces.remove() {
+        say::line(NAME, &line);
+    }
+    let mut progress = progress(&mut watched, traces);
+    if let Some(progress) = progress.as_mut().filter(|_| watched.said.stage < Stage::Sealing) {
+        progress.drop_forged(traces);
+    }
     if let Some(status) = progress.as_ref().and_then(|progress| progress.sealed(&watched)) {
         return status;
     }
-    forget_answer(&watched, &config.outputs);
+    forget_answer(&watched, traces);
     let Some(progress) = &mut progress else { return unrecorded(&watched, signal, &left) };
-    let status = progress.seal(signal, watched.said.elapsed());
+    let status = progress.seal(signal, watched.said.elapsed(), traces);
     report::left(&left);
     report::elapsed(watched.said.elapsed());
     status
@@ -99,34 +103,34 @@ struct Progress {
 }
 
 /// The progress file, if there is one that the run has begun to write, mended.
-fn progress(watched: &mut Watched, outputs: &Outputs) -> Option<Progress> {
+fn progress(watched: &mut Watched, traces: &Traces) -> Option<Progress> {
+    let path = traces.outputs.progress.as_ref()?;
     if let Some(open) = watched.said.output.take() {
-        let by_name = matches!(
-            &outputs.progress,
-            Some(args::Progress::File(path)) if place::descriptor(path).is_none()
-        );
-        let (output, last) = Output::take_over(open, by_name).ok()?;
+        let (output, last) = Output::take_over(open, path).ok()?;
         return Some(Progress { output, last });
     }
-    match &outputs.progress {
-        // It was killed while it opened the file, and may have made it.
-        Some(args::Progress::File(path)) if watched.said.stage == Stage::Opening && is_empty(path) => {
-            let output = Output::open_alone(path, Existing::Refused).ok()?;
-            Some(Progress { output, last: Some(Vec::new()) })
-        }
-        _ => None,
+    // It was killed while it opened the file, and may have made it.
+    if watched.said.stage == Stage::Opening && path.is_empty_file() {
+        let output = Output::open_alone(path, Existing::Refused).ok()?;
+        return Some(Progress { output, last: Some(Vec::new()) });
     }
-}
-
-fn is_empty(path: &Path) -> bool {
-    matches!(place::look(path, Making::InPlace), Ok(Standing::EmptyFile))
+    None
 }
 
 impl Progress {
+    /// Cuts off sentinels that the runner has not written. In a file that came as a descriptor they may be older.
+    fn drop_forged(&mut self, traces: &Traces) {
+        let is_named = traces.outputs.progress.as_ref().is_some_and(|path| path.descriptor().is_none());
+        while self.last.take_if(|line| is_named && status_of(line, None).is_some()).is_some() {
+            self.last = self.output.drop_last_line().ok();
+        }
+    }
+
     /// The status that the run had, if it was over: its sentinel says so or, to a pipe, its runner. There a sentinel that
     /// was begun counts as written; it takes one write, and two of them would be worse than none.
     fn sealed(&self, watched: &Watched) -> Option<Status> {
         match &self.last {
+            Some(_) if watched.said.stage < Stage::Sealing => None,
             Some(line) => status_of(line, watched.signal),
             None => {
                 let said = watched.said.status.map(Status::of_program);
@@ -136,7 +140,8 @@ impl Progress {
     }
 
     /// Writes the sentinel of a run whose truth died with its runner.
-    fn seal(&mut self, signal: i32, elapsed: Duration) -> Status {
+    fn seal(&mut self, signal: i32, elapsed: Duration, traces: &Traces) -> Status {
+        let settled = self.output.settle(&traces.names());
         let ending = Ending::lost(Status::LAUNCHER, Some(signal));
         let line = record::sentinel(&ending.sentinel(elapsed.as_secs(), None));
         let sealed = match self.output.is_ready(LAST_CALL) {
@@ -145,7 +150,10 @@ impl Progress {
         };
         self.output.give_room_back();
         report::failure(&ending);
-        if let Err(error) = sealed {
+        if let Some(tampering) = settled.tampering {
+            say::line(NAME, &format!("progress file: {}", tampered(tampering, settled.error.as_ref())));
+        }
+        if let Err(error) = sealed.and(settled.error.map_or(Ok(()), Err)) {
             say::line(NAME, &format!("progress file: write: {}", why(&error)));
             report::unsealed(&line);
         }
@@ -166,12 +174,10 @@ fn status_of(line: &[u8], cancelled_by: Option<i32>) -> Option<Status> {
 }
 
 /// Removes an answer that was put in place for a run which now counts as failed, or an old one that the runner did not
-/// come to remove.
-fn forget_answer(watched: &Watched, outputs: &Outputs) {
-    let Some(path) = outputs.result.as_ref().filter(|_| watched.said.stage >= Stage::Opening) else { return };
-    let path = place::behind_links(path);
-    if matches!(place::look(&path, Making::Moved), Ok(Standing::File | Standing::EmptyFile)) {
+/// come to remove, or what a command of the run left there.
+fn forget_answer(watched: &Watched, traces: &Traces) {
+    if watched.said.stage >= Stage::Opening {
         // An answer that cannot be removed is of a run whose sentinel says that it failed.
-        let _ = fs::remove_file(path);
+        let _ = traces.outputs.remove_result();
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::answer::{self, Answer, Destination};
-use crate::args::{Config, Decide, Outputs};
+use crate::args::{Config, Decide};
 use crate::aside::{Closing, Writer};
 use crate::check::{self, Refusal, refuse};
 use crate::command::{self, Known};
@@ -56,10 +56,10 @@ pub enum To {
 }
 
 impl To {
-    fn destination(self, outputs: &Outputs, traces: &Traces) -> Destination {
-        match (self, &outputs.result) {
+    fn destination(self, traces: &Traces) -> Destination {
+        match (self, &traces.outputs.result) {
             (To::Caller, _) => Destination::Caller,
-            (To::Outputs, Some(path)) => Destination::File(path.clone(), traces.beside().to_owned()),
+            (To::Outputs, Some(path)) => Destination::File(path.clone(), traces.names()),
             (To::Outputs, None) => Destination::Stdout,
         }
     }
@@ -91,20 +91,22 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     if let Some(why) = tree.why_group_alone() {
         say::line(NAME, &format!("processes: only the process group of codex can be ended: {why}"));
     }
-    let destination = to.destination(&config.outputs, traces);
-    let folder = private_folder(traces)?;
-    let last_message = folder.path().join("last-message");
+    let destination = to.destination(traces);
+    let folder = traces.make_folder()?;
+    let last_message = traces.folder().join("last-message");
     let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
     guardian.part();
     guardian.stage(Stage::Opening);
-    let Opened { aside, writer, progress } = outputs::open(&config.outputs, config.force, &notices)?;
+    let Opened { aside, writer, progress } = outputs::open(&traces.outputs, config.force, &notices)?;
     guardian.opened(progress.as_ref());
+    let in_reach = traces.outputs.in_reach(&config, &prepared.directory);
+    traces.outputs.unlocked.iter().chain(&in_reach).for_each(|line| say::line(NAME, line));
     let pulse = Pulse::new(notify.clone());
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
         thread: prepared.thread.clone(),
-        session: config.outputs.session.clone().map(|path| Session::new(path, traces.beside().to_owned())),
+        session: traces.outputs.session.clone().map(|path| Session::new(path, traces.names())),
         notices: notify.clone(),
         pulse: pulse.clone(),
     });
@@ -131,6 +133,8 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     let closing = writer.map(Writer::run_is_over);
     let patience = Patience::new(&notices, over.ended.cut, config.kill_grace, started + config.time);
     let stream = pipes.finish(&patience).map_err(|status| {
+        // Whatever it is: the run did not complete.
+        let _ = traces.outputs.remove_result();
         let cut = over.ended.cut.filter(|cut| *cut != Cut::Lingered);
         let ending = cut.map(|cut| Ending::cut(cut, config.time));
         unread(status, &ending.unwrap_or_else(|| Ending::unread(status)), started)
@@ -149,8 +153,12 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
         limit: config.time,
     };
     let ending = Ending::of(&facts);
+    if let Some(line) = traces.remove_folder() {
+        say::line(NAME, &line);
+    }
+    drop(folder);
     let leftovers = config.leftovers;
-    End { ending, answer, stream, closing, shown, over, leftovers, left, guardian }.deliver(
+    End { ending, answer, stream, closing, shown, over, leftovers, left, guardian, traces }.deliver(
         &destination,
         started,
         &patience,
@@ -158,7 +166,7 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
 }
 
 /// A run that is over, and of which nothing has been delivered yet.
-struct End {
+struct End<'a> {
     ending: Ending,
     answer: Answer,
     stream: Stream,
@@ -172,9 +180,10 @@ struct End {
     /// What is known to be alive, or may be.
     left: Vec<String>,
     guardian: Teller,
+    traces: &'a Traces,
 }
 
-impl End {
+impl End<'_> {
     /// Puts the answer in place, then writes the sentinel, then tells.
     fn deliver(
         self,
@@ -182,24 +191,34 @@ impl End {
         started: Instant,
         patience: &Patience<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { mut ending, answer, mut stream, closing, shown, over, leftovers, left, guardian } = self;
+        let End { mut ending, answer, mut stream, closing, shown, over, leftovers, left, guardian, traces } =
+            self;
         let mut lost = Lost::new();
         lost.note("progress file", stream.progress_error.take());
         lost.note("session file", stream.session().and_then(Session::finish));
         // The stream has one way to the stderr file, which ends with this.
         stream.close_aside();
         lost.note("stderr file", closing.and_then(Closing::finish));
+        let mut is_delivered = false;
         if let (Ending::Completed { .. }, Answer::Text(text)) = (&ending, &answer) {
             let (text, destination) = (text.clone(), destination.clone());
             match patience.wait(move || answer::deliver(&text, &destination)) {
-                Ok(delivered) => lost.note("answer", delivered.err()),
+                Ok(delivered) => {
+                    is_delivered = delivered.is_ok();
+                    lost.note("answer", delivered.err());
+                }
                 Err(Status::IO) => lost.note("answer", Some(io::Error::other("its reader takes nothing"))),
                 Err(status) => ending = Ending::given_up(status),
             }
         }
+        if !is_delivered {
+            lost.note("result file", traces.outputs.remove_result().err());
+        }
         patience.renew();
+        let is_in_place = stream.settle(&traces.names()).is_none_or(|settled| lost.settled(settled));
         let ending = ending.unless_lost(&lost);
-        let seal = Seal::of(&ending, started.elapsed(), stream.verdict.output_tokens());
+        let seal =
+            Seal { is_in_place, ..Seal::of(&ending, started.elapsed(), stream.verdict.output_tokens()) };
         guardian.stage(Stage::Sealing);
         let work = move || {
             let error = seal.put_on(&mut stream);
@@ -231,6 +250,8 @@ impl End {
 struct Seal {
     line: String,
     if_lost: String,
+    /// Whether a reader finds the progress file under its name.
+    is_in_place: bool,
 }
 
 impl Seal {
@@ -239,13 +260,14 @@ impl Seal {
         Seal {
             line: record::sentinel(&ending.sentinel(seconds, output_tokens)),
             if_lost: record::sentinel(&ending.sentinel_if_lost(seconds, output_tokens)),
+            is_in_place: true,
         }
     }
 
     /// Writes it, or tells it where it cannot be written; the failure.
     fn put_on(&self, stream: &mut Stream) -> Option<io::Error> {
         let (sealed, error) = stream.seal(&self.line, &self.if_lost);
-        if !sealed {
+        if !(sealed && self.is_in_place) {
             report::unsealed(&self.if_lost);
         }
         error
@@ -264,12 +286,6 @@ fn unread(status: Status, ending: &Ending, started: Instant) -> Refusal {
 
 fn cannot_launch(what: &str, error: &io::Error) -> Refusal {
     refuse(Status::LAUNCHER, what, why(error))
-}
-
-fn private_folder(traces: &Traces) -> Result<tempfile::TempDir, Refusal> {
-    traces.make_folder().map_err(|error| {
-        cannot_launch(&format!("temporary folder in {}", std::env::temp_dir().display()), &error)
-    })
 }
 
 fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {

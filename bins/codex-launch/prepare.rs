@@ -6,7 +6,6 @@ use crate::check::{self, Refusal, refuse};
 use crate::ending::ABANDONED;
 use crate::probe::{self, Probe};
 use crate::{prompt, resume};
-use common::edge::place;
 use common::edge::program::{Answer, Question};
 use common::edge::signals::Notice;
 use common::edge::worker::Worker;
@@ -38,13 +37,8 @@ pub struct Prepared {
 /// Prepares a launch, or says why there is none. Options that this Codex does not need are gone from the config.
 ///
 /// What is wrong is said in the order of the checks, whatever was known first: the prompt, the directory, the
-/// inputs, the outputs, Codex, its sign-in, its options.
+/// inputs, Codex, its sign-in, its options.
 pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config, Prepared), Refusal> {
-    for path in [&mut config.outputs.result, &mut config.outputs.session].into_iter().flatten() {
-        // What a link leads to is removed and made anew; the link stays.
-        *path = place::behind_links(path);
-    }
-    check::paths_differ(&config)?;
     let resume = config.resume.clone();
     let thread = unless_cancelled("--resume-from", notices, move || thread(&resume))??;
     let codex = check::codex(&config);
@@ -57,7 +51,6 @@ pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config
     let prompt = receive("prompt", &prompt, notices)??;
     let directory = check::directory(&config)?;
     check::inputs_can_be_read(&config)?;
-    check::outputs_can_be_made(&config)?;
     let codex = codex?;
     if let Ok(questions) = &mut questions {
         questions.heed(&mut config, notices)?;

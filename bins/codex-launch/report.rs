@@ -41,7 +41,7 @@ pub fn tell(ending: &Ending, details: &Details<'_>) {
     if matches!(ending, Ending::Failed(_)) {
         tell_failure(ending, details);
     }
-    let told = matches!(ending, Ending::Failed(Failure { cause: Some(Cause::Io), .. }));
+    let told = matches!(ending, Ending::Failed(Failure { cause: Some(Cause::Io | Cause::Tampered), .. }));
     details.lost.lines().skip(usize::from(told)).for_each(|line| say::line(NAME, line));
     match details.noise {
         0 => {}

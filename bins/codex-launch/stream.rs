@@ -5,10 +5,11 @@
 
 use crate::aside::Aside;
 use crate::session::Session;
-use common::edge::output::Output;
+use common::edge::output::{Output, Settled};
 use common::edge::signals::Notice;
 use common::edge::spool::Spool;
 use common::edge::supervise::Pulse;
+use common::edge::temp_names::TempNames;
 use common::flow::event::{self, Event};
 use common::flow::line::Piece;
 use common::flow::scan::Scanner;
@@ -120,6 +121,11 @@ impl Stream {
             let is_event = self.judge();
             self.end_line(if is_event { b"\n" } else { b"" }, is_event);
         }
+    }
+
+    /// Compares the progress file with what was written to it, and puts it right; see [`Output::settle`].
+    pub fn settle(&mut self, names: &TempNames) -> Option<Settled> {
+        self.wiring.progress.as_mut().map(|progress| progress.settle(names))
     }
 
     /// Writes the last line, the sentinel, whatever came before; where events have to be given up for it, the one that

@@ -1,24 +1,26 @@
-//! The temporary files of a run, under names that are chosen before there is one.
+//! What a run writes and may leave behind, known before there is a run.
 //!
-//! Both halves of the launcher know the names from the start, so whichever is left can remove the files of the other.
+//! Both halves of the launcher know it from the start, so whichever is left can finish what the other one began.
 
-use crate::args::{Config, Outputs};
+use crate::args::Config;
+use crate::check::{Refusal, refuse};
+use crate::outputs::OutputPaths;
 use common::edge::mount_points::MountPoints;
-use common::edge::place;
-use std::fs::{self, Permissions};
-use std::hash::{BuildHasher, RandomState};
+use common::edge::temp_folder::{Made, TempFolder};
+use common::edge::temp_names::TempNames;
+use common::face::exit::Status;
+use common::face::say::why;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::sync::Arc;
 
-/// The names of one run.
+/// The places of one run.
 #[derive(Debug)]
 pub struct Traces {
-    /// The private folder's name.
-    folder: String,
-    /// The name of a file that is to be moved to the place of another one in its folder.
-    beside: String,
+    /// Where its outputs go.
+    pub outputs: OutputPaths,
+    names: Arc<TempNames>,
+    folder: TempFolder,
     /// What a sandbox that is killed may leave.
     pub mount_points: MountPoints,
 }
@@ -28,41 +30,39 @@ pub struct Traces {
 const GUARDED: [&str; 4] = [".agents", ".codex", ".aws", ".git"];
 
 impl Traces {
-    /// New names. The standard library's hasher has keys that nobody can guess, so nobody can have made the files.
-    pub fn new(config: &Config) -> Traces {
-        let number = RandomState::new().hash_one(std::process::id());
-        Traces {
-            folder: format!("codex-launch-{number:016x}"),
-            beside: format!(".codex-launch-{number:016x}"),
-            mount_points: mount_points(config),
-        }
+    /// The places of a run as `config` says. Nothing is made yet.
+    pub fn plan(config: &Config) -> Result<Traces, Refusal> {
+        let outputs = OutputPaths::resolve(config)?;
+        let names = Arc::new(TempNames::new());
+        let folder = TempFolder::plan(&names).map_err(|error| no_folder(&std::env::temp_dir(), &error))?;
+        Ok(Traces { outputs, names, folder, mount_points: mount_points(config) })
     }
 
     /// Makes the private folder, which goes with the value.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn make_folder(&self) -> io::Result<TempDir> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&self.folder).rand_bytes(0).permissions(Permissions::from_mode(0o700)).tempdir()
+    pub fn make_folder(&self) -> Result<Made<'_>, Refusal> {
+        self.folder.make().map_err(|error| no_folder(&std::env::temp_dir(), &error))
     }
 
-    /// The name to write a file under before it is moved.
-    pub fn beside(&self) -> &str {
-        &self.beside
+    /// The path of the private folder.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path()
     }
 
-    /// Removes what a process that is dead has left of them.
-    pub fn remove(&self, outputs: &Outputs) {
-        // What is not there was removed, or never made.
-        let _ = fs::remove_dir_all(std::env::temp_dir().join(&self.folder));
-        for path in [&outputs.result, &outputs.session].into_iter().flatten() {
-            let _ = fs::remove_file(self.place_beside(path));
-        }
+    /// Removes the private folder; the failure in words.
+    pub fn remove_folder(&self) -> Option<String> {
+        let error = self.folder.remove().err()?;
+        Some(format!("temporary folder {}: remove: {}", self.folder().display(), why(&error)))
     }
 
-    fn place_beside(&self, path: &Path) -> PathBuf {
-        place::folder(&place::behind_links(path)).join(&self.beside)
+    /// The names of files that are to be moved.
+    pub fn names(&self) -> Arc<TempNames> {
+        Arc::clone(&self.names)
+    }
+
+    /// Removes what a process that is dead has left of what is temporary; what could not be removed, in words.
+    pub fn remove(&self) -> Option<String> {
+        self.outputs.each().for_each(|(_, path)| path.remove_temp_files(&self.names));
+        self.remove_folder()
     }
 }
 
@@ -73,4 +73,8 @@ fn mount_points(config: &Config) -> MountPoints {
     let added = config.extra.add_dirs.iter().map(PathBuf::as_path);
     let folders = [directory].into_iter().chain(added).chain(temporary.iter().map(PathBuf::as_path));
     MountPoints::before(folders, &GUARDED)
+}
+
+fn no_folder(parent: &Path, error: &io::Error) -> Refusal {
+    refuse(Status::LAUNCHER, &format!("temporary folder in {}", parent.display()), why(error))
 }

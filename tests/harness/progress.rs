@@ -127,6 +127,7 @@ const CAUSES: &[&str] = &[
     "killed",
     "spawn",
     "wrong-thread",
+    "tampered",
     "io",
     "lost",
 ];

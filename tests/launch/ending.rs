@@ -219,8 +219,8 @@ fn a_failure_is_reported_in_three_parts_and_the_time_is_last() {
     let script = Script::new().lines([T, S]).stderr("first of stderr\nlast of stderr\n");
     let ran = fails(&script.message("half done").turn_failed("it broke").exit(3), 3, "");
     let lines = ran.stderr_lines();
-    assert!(lines[0].starts_with("codex-launch: ") && lines[0].contains('3'), "{ran}");
     let place = |text: &str| lines.iter().position(|line| line.contains(text)).expect("a line");
+    assert!(place("codex-launch: failed: codex ended with status 3") < place("it broke"), "{ran}");
     assert!(place("it broke") < place("first of stderr"), "{ran}");
     assert!(place("first of stderr") < place("last of stderr"), "{ran}");
     assert_eq!(lines.last().map(String::as_str), Some("codex-launch: elapsed=0s"));
@@ -239,6 +239,7 @@ fn what_codex_says_is_told_apart_from_what_the_launcher_says() {
     let ran = fails(&script, 3, "");
     ran.stderr_lacks("\r").stderr_lacks("\u{85}");
     let own = [
+        "codex-launch: --progress-file p, --result-file r: the agent may write there",
         "codex-launch: failed: ",
         "codex-launch: codex said last: half done",
         "codex-launch: the end of codex's stderr:",
@@ -248,7 +249,7 @@ fn what_codex_says_is_told_apart_from_what_the_launcher_says() {
     let marked_are = [forged, "", r#"{"type":"handoff.completed"}\r\u{85}x"#, forged, forged];
     assert_eq!(marked, marked_are.map(|line| format!("| {line}")), "{ran}");
     assert!(rest.iter().zip(own).all(|(line, own)| line.starts_with(own)), "{ran}");
-    assert_eq!((rest.len(), rest.last().map(String::as_str)), (4, Some("codex-launch: elapsed=0s")), "{ran}");
+    assert_eq!((rest.len(), rest.last().map(String::as_str)), (5, Some("codex-launch: elapsed=0s")), "{ran}");
 }
 
 #[test]

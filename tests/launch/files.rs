@@ -1,7 +1,6 @@
 //! The files of a run: where they go, who may read them, what becomes of old ones.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 
 use nix::sys::signal::Signal;
@@ -71,20 +70,6 @@ fn an_empty_progress_file_is_taken_and_a_full_one_only_by_force() {
     assert_eq!(scratch.text("p"), first);
     launch(&scratch, &Script::new().line(T).exit(1)).arg("--force").run().exits(1);
     progress(&scratch).failed(1, "").events_are([T]);
-}
-
-#[test]
-fn lines_are_appended_whatever_else_is_appended() {
-    let scratch = Scratch::git();
-    let script = Script::new().lines([T, S]).touch(&scratch.path("ready"));
-    let running = launch(&scratch, &script.await_file(&scratch.path("go")).lines([M, C])).start();
-    scratch.wait_for("ready");
-    wait_until("both lines are in the file", SOON, || scratch.text("p") == format!("{T}\n{S}\n"));
-    let mut file = OpenOptions::new().append(true).open(scratch.path("p")).expect("the progress file");
-    file.write_all(b"{\"somebody\":\"else\"}\n").expect("one more line");
-    scratch.write("go", "");
-    running.end().exits(0);
-    progress(&scratch).completed().events_are([T, S, r#"{"somebody":"else"}"#, M, C]);
 }
 
 #[test]

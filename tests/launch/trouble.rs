@@ -1,8 +1,7 @@
 //! Files that cannot be written, and readers that leave.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use nix::unistd::Pid;
 
@@ -10,7 +9,7 @@ use super::{bare, launch, progress};
 use crate::harness::mounts::own_mounts;
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
-use crate::harness::script::{C, M, S, Script, T, lines};
+use crate::harness::script::{C, M, S, Script, T};
 use crate::harness::sweep::is_alive;
 use crate::harness::wait::{SOON, wait_until};
 
@@ -41,37 +40,6 @@ fn l19_a_progress_file_on_a_full_device() {
     // The sentinel is said where it can be.
     let sentinel = r#"{"type":"handoff.failed","reason":"error","rc":74,"elapsed_seconds":0,"cause":"io"}"#;
     assert!(ran.stderr_lines().contains(&sentinel.to_owned()), "{ran}");
-}
-
-/// A good run, to whose progress file something happens once two events are in it.
-fn meddled_with(scratch: &Scratch, meddle: impl FnOnce(&Path)) -> Ran {
-    let script = Script::new().lines([T, S]).await_file(&scratch.path("go")).lines([M, C]);
-    let running = launch(scratch, &script).start();
-    wait_until("two events", SOON, || scratch.has("p") && scratch.text("p") == lines([T, S]));
-    meddle(&scratch.path("p"));
-    scratch.write("go", "");
-    running.end()
-}
-
-#[test]
-fn a_progress_file_that_is_removed_while_the_run_goes_on() {
-    let scratch = Scratch::git();
-    let ran = meddled_with(&scratch, |file| fs::remove_file(file).expect("to remove it"));
-    ran.exits(74);
-    let sentinel = r#"{"type":"handoff.failed","reason":"error","rc":74,"elapsed_seconds":0,"cause":"io"}"#;
-    let why = "codex-launch: failed: progress file: write: the file was removed meanwhile (io)";
-    let said = ran.stderr_lines();
-    assert!([sentinel, why].iter().all(|line| said.iter().any(|said| said == line)), "{ran}");
-    assert_eq!((scratch.has("p"), scratch.text("r")), (false, "ok".to_owned()));
-}
-
-#[test]
-fn a_progress_file_that_is_emptied_while_the_run_goes_on() {
-    let scratch = Scratch::git();
-    let empty = |file: &Path| drop(File::create(file).expect("to empty it"));
-    meddled_with(&scratch, empty).exits(0);
-    // What stood there is gone; what comes is appended.
-    progress(&scratch).events_are([M, C]).completed();
 }
 
 #[test]

@@ -1,83 +1,15 @@
-//! Whether a file could be made or written somewhere, seen without touching it.
+//! What a path stands for, seen without touching it.
 
 use crate::sys;
+pub use crate::sys::folder::FileId;
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-
-/// How a file will be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Making {
-    /// Written where it stands.
-    InPlace,
-    /// Made beside it and moved there, so its folder must take a file even when it is there already.
-    Moved,
-}
-
-/// What stands at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing.
-    Nothing,
-    /// A regular file with nothing in it.
-    EmptyFile,
-    /// A regular file with content.
-    File,
-    /// A pipe, a device, a socket: written as it stands.
-    Special,
-}
-
-/// What stands at `path`, when a file can be made or written there.
-///
-/// # Errors
-/// The error that making it would give: no such folder, a folder in its place, no right to write.
-pub fn look(path: &Path, making: Making) -> io::Result<Standing> {
-    if descriptor(path).is_some() {
-        return fs::metadata(path).map(|_| Standing::Special);
-    }
-    let standing = match fs::metadata(path) {
-        Err(error)
-            if error.kind() == io::ErrorKind::NotFound && path.as_os_str().as_bytes().ends_with(b"/") =>
-        {
-            return Err(Errno::EISDIR.into());
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A link that leads nowhere would be followed by nobody who makes files with O_EXCL.
-            if fs::symlink_metadata(path).is_ok() {
-                return Err(error);
-            }
-            Standing::Nothing
-        }
-        Err(error) => return Err(error),
-        Ok(about) if about.is_dir() => return Err(Errno::EISDIR.into()),
-        Ok(about) => {
-            access(path, AccessFlags::W_OK)?;
-            standing(&about)
-        }
-    };
-    let needs_folder = match making {
-        Making::InPlace => standing == Standing::Nothing,
-        Making::Moved => standing != Standing::Special,
-    };
-    if needs_folder {
-        access(&folder(path), AccessFlags::W_OK | AccessFlags::X_OK)?;
-    }
-    Ok(standing)
-}
-
-fn standing(about: &Metadata) -> Standing {
-    match about.is_file() {
-        false => Standing::Special,
-        true if about.len() == 0 => Standing::EmptyFile,
-        true => Standing::File,
-    }
-}
 
 /// The number of the descriptor of this process that `path` names (`/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`),
 /// through whatever links. To open such a path is to open what stands behind the descriptor anew, at its beginning,
@@ -95,16 +27,18 @@ pub fn descriptor(path: &Path) -> Option<i32> {
     None
 }
 
-/// That the descriptor which `path` names, if it names one, is open for writing. To be asked before this process opens
-/// any of its own, which could have that number.
-///
-/// # Errors
-/// `EBADF`, as of write(2), when it is not.
-pub fn descriptor_can_be_written(path: &Path) -> io::Result<()> {
-    match descriptor(path) {
-        Some(number) if !sys::descriptor::is_open_for_writing(number) => Err(Errno::EBADF.into()),
-        _ => Ok(()),
-    }
+/// The same for the names that a system has for descriptors, and not for links elsewhere that lead to them: those can
+/// be anybody's.
+pub(super) fn named_descriptor(path: &Path) -> Option<i32> {
+    let system = ["/dev", "/dev/fd", "/proc/self/fd"];
+    let is_the_systems =
+        path.parent().is_some_and(|folder| system.iter().any(|name| folder == Path::new(name)));
+    is_the_systems.then(|| descriptor(path)).flatten()
+}
+
+/// The identity of the regular file that this process has open as `number`, if it is one.
+pub fn regular_file_behind(number: i32) -> Option<FileId> {
+    sys::descriptor::regular_file(number)
 }
 
 fn same_folder(one: &Path, other: &Path) -> bool {
@@ -113,19 +47,6 @@ fn same_folder(one: &Path, other: &Path) -> bool {
 
 /// As many links as Linux itself follows (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
-
-/// Whether `path` is a regular file or leads nowhere yet.
-pub fn is_new_or_regular(path: &Path) -> bool {
-    fs::metadata(path).map_or(true, |about| about.is_file())
-}
-
-/// `path`, or the regular file that it is a link to, so that the file is replaced and not the link.
-pub fn behind_links(path: &Path) -> PathBuf {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink());
-    let is_file = descriptor(path).is_none() && fs::metadata(path).is_ok_and(|about| about.is_file());
-    let real = if is_link && is_file { path.canonicalize().ok() } else { None };
-    real.unwrap_or_else(|| path.to_owned())
-}
 
 /// The folder that `path` is in.
 pub fn folder(path: &Path) -> PathBuf {
@@ -212,24 +133,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_at_a_path_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("full"), "x").unwrap();
-        fs::write(at("empty"), "").unwrap();
-        std::os::unix::fs::symlink(at("nowhere"), at("link")).unwrap();
-        let look = |name: &str| look(&at(name), Making::InPlace).map_err(|error| error.kind());
-        assert_eq!(look("new"), Ok(Standing::Nothing));
-        assert_eq!(look("full"), Ok(Standing::File));
-        assert_eq!(look("empty"), Ok(Standing::EmptyFile));
-        assert_eq!(look("link"), Err(io::ErrorKind::NotFound));
-        assert_eq!(look("no/new"), Err(io::ErrorKind::NotFound));
-        assert_eq!(look(""), Err(io::ErrorKind::IsADirectory));
-        assert_eq!(look("new/"), Err(io::ErrorKind::IsADirectory));
-        assert_eq!(super::look(Path::new("/dev/null"), Making::Moved).unwrap(), Standing::Special);
-    }
-
-    #[test]
     fn one_file_has_one_identity_by_any_spelling() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -263,20 +166,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("/dev/fd/7", &link).unwrap();
-        assert_eq!(descriptor(&link), Some(7));
+        assert_eq!((descriptor(&link), named_descriptor(&link)), (Some(7), None));
+        assert_eq!(named_descriptor(Path::new("/dev/fd/3")), Some(3));
+        assert_eq!(named_descriptor(Path::new("/dev/null")), None);
         assert_eq!(descriptor(Path::new("/dev/fd/3")), Some(3));
         assert_eq!(descriptor(Path::new("/dev/null")), None);
         assert_eq!(descriptor(&folder.path().join("3")), None);
-    }
-
-    #[test]
-    fn a_link_to_a_file_is_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        fs::write(&file, "").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        assert_eq!(behind_links(&link), file.canonicalize().unwrap());
-        assert_eq!(behind_links(&file), file);
     }
 
     #[test]

@@ -79,8 +79,10 @@ impl Question {
     /// # Errors
     /// When it cannot be started.
     pub fn ask(program: &Path, args: &[&str], removed_variables: &[OsString]) -> io::Result<Question> {
+        // Nothing that can be missing, as /dev/null can.
+        let (nothing, _) = io::pipe()?;
         let mut command = Command::new(program);
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args).stdin(nothing).stdout(Stdio::piped()).stderr(Stdio::piped());
         for name in removed_variables {
             command.env_remove(name);
         }

@@ -20,21 +20,19 @@ impl Room {
         Room(None)
     }
 
-    /// Of a file that is to have it from now on.
-    pub(super) fn kept_in(file: &File) -> Room {
+    /// Of a file of `length` bytes that is to have it from now on.
+    pub(super) fn kept_in(file: &File, length: u64) -> Room {
         let mut room = Room(Some(0));
-        // A disk that is full already is found out by the first line.
-        let _ = room.keep(file, 0);
+        room.renew(file, length);
         room
     }
 
-    /// Sees to it that there is room for the last line behind `more` bytes.
+    /// Sees to it that there is room for the last line behind `more` bytes at the end, which is at `length`.
     ///
     /// # Errors
     /// When there is not.
-    pub(super) fn keep(&mut self, file: &File, more: u64) -> io::Result<()> {
+    pub(super) fn keep(&mut self, file: &File, length: u64, more: u64) -> io::Result<()> {
         let Some(end) = self.0 else { return Ok(()) };
-        let length = file.metadata()?.len();
         let needed = more + LAST_LINE;
         if length + needed <= end {
             return Ok(());
@@ -49,11 +47,12 @@ impl Room {
     }
 
     /// Reserves it again: to cut a file gives back all room behind its end.
-    pub(super) fn renew(&mut self, file: &File) {
+    pub(super) fn renew(&mut self, file: &File, length: u64) {
         if self.0.is_some() {
             self.0 = Some(0);
-            // Where there is none any more, the last line does without.
-            let _ = self.keep(file, 0);
+            // Where there is none any more, the last line does without. A disk that is full already is found out by
+            // the first line.
+            let _ = self.keep(file, length, 0);
         }
     }
 }

@@ -23,6 +23,8 @@ pub enum Cause {
     Spawn,
     /// The stream belongs to another thread than the one asked for.
     WrongThread,
+    /// Another program changed the progress file.
+    Tampered,
     /// A file of the run could not be written.
     Io,
     /// The launcher was killed, and how the run would have ended is not known.
@@ -42,6 +44,7 @@ impl Cause {
             Cause::Killed => "killed",
             Cause::Spawn => "spawn",
             Cause::WrongThread => "wrong-thread",
+            Cause::Tampered => "tampered",
             Cause::Io => "io",
             Cause::Lost => "lost",
         }

@@ -1,8 +1,10 @@
 //! What the standard library does not say about a descriptor.
 
+use super::folder::FileId;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+use nix::sys::stat::fstat;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -22,6 +24,21 @@ pub(crate) fn duplicate(number: i32) -> io::Result<OwnedFd> {
 /// The file behind an open one, for reading. /dev/fd has it, on Linux opened anew (proc(5)), elsewhere as it was opened.
 pub(crate) fn open_again(file: &File) -> io::Result<File> {
     File::open(format!("/dev/fd/{}", file.as_raw_fd()))
+}
+
+/// The file that is open as `number`, for writing. On Linux that is another open description of it.
+///
+/// # Errors
+/// When this process may not open it so.
+pub(crate) fn open_again_for_writing(number: i32) -> io::Result<File> {
+    File::options().write(true).open(format!("/dev/fd/{number}"))
+}
+
+/// The identity of the regular file that is open as `number`; `None` when nothing is, or something else.
+pub(crate) fn regular_file(number: i32) -> Option<FileId> {
+    // SAFETY: the number is only looked up, and one that is not open gives an error.
+    let about = fstat(unsafe { BorrowedFd::borrow_raw(number) }).ok()?;
+    (about.st_mode & libc::S_IFMT == libc::S_IFREG).then(|| FileId::of_stat(&about))
 }
 
 /// Whether this process has `number` open, and not for reading alone.

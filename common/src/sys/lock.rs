@@ -6,6 +6,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
+use std::os::fd::OwnedFd;
 
 /// Takes `file`, which is open for writing, until the last copy of this descriptor is closed.
 ///
@@ -21,6 +22,20 @@ pub(crate) fn take(file: &File) -> io::Result<()> {
         Err(TryLockError::Error(error)) => Err(error),
         Ok(()) => Ok(()),
     }
+}
+
+/// Takes the byte `at` of `folder`, which is open for reading alone, until the last copy of this descriptor is closed.
+/// The byte need not exist: it is a number that all who ask agree on. Nothing is left of it on the disk.
+///
+/// # Errors
+/// `WouldBlock` when it is taken already; `Unsupported` where a folder has no such locks.
+pub(crate) fn take_byte(folder: &OwnedFd, at: i64) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if !super::is_forced_portable() {
+        return linux::take_byte(folder, at);
+    }
+    let _ = (folder, at);
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Whether somebody has taken `file`; `None` where that cannot be asked.
@@ -40,28 +55,60 @@ mod linux {
     use nix::libc;
     use std::fs::File;
     use std::io;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::thread;
+    use std::time::Duration;
+
+    /// How often two who ask at the same time try again.
+    const TRIES: u32 = 20;
 
     pub(super) fn take(file: &File) -> io::Result<()> {
-        match fcntl(file, FcntlArg::F_OFD_SETLK(&whole())) {
+        set(file, libc::F_WRLCK, 0, 0)
+    }
+
+    pub(super) fn is_taken(file: &File) -> Option<bool> {
+        is_locked(file, 0, 0).ok()
+    }
+
+    /// A folder cannot be open for writing, so it takes no exclusive lock. A shared one is set, and then asked for by
+    /// others. Two who do so at once see each other; both withdraw and try again, each after a time of its own.
+    pub(super) fn take_byte(folder: &OwnedFd, at: i64) -> io::Result<()> {
+        for attempt in 1..=TRIES {
+            if is_locked(folder, at, 1)? {
+                break;
+            }
+            set(folder, libc::F_RDLCK, at, 1)?;
+            if !is_locked(folder, at, 1)? {
+                return Ok(());
+            }
+            set(folder, libc::F_UNLCK, at, 1)?;
+            thread::sleep(Duration::from_micros(u64::from(attempt * (100 + std::process::id() % 400))));
+        }
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    /// Only EAGAIN means that another one has it: EACCES, which POSIX allows for the same, comes from a policy.
+    fn set(file: impl AsFd, kind: libc::c_int, start: i64, length: i64) -> io::Result<()> {
+        match fcntl(file, FcntlArg::F_OFD_SETLK(&range(kind, start, length))) {
             Ok(_) => Ok(()),
-            Err(Errno::EACCES | Errno::EAGAIN) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(Errno::EAGAIN) => Err(io::ErrorKind::WouldBlock.into()),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    pub(super) fn is_taken(file: &File) -> Option<bool> {
-        let mut lock = whole();
-        fcntl(file, FcntlArg::F_OFD_GETLK(&mut lock)).ok()?;
-        Some(i32::from(lock.l_type) != libc::F_UNLCK)
+    fn is_locked(file: impl AsFd, start: i64, length: i64) -> io::Result<bool> {
+        let mut lock = range(libc::F_WRLCK, start, length);
+        fcntl(file, FcntlArg::F_OFD_GETLK(&mut lock))?;
+        Ok(i32::from(lock.l_type) != libc::F_UNLCK)
     }
 
-    /// For writing, from the first byte to whatever will be the last one.
-    fn whole() -> libc::flock {
+    /// Of length 0: from the first byte to whatever will be the last one.
+    fn range(kind: libc::c_int, start: i64, length: i64) -> libc::flock {
         libc::flock {
-            l_type: libc::F_WRLCK as libc::c_short,
+            l_type: kind as libc::c_short,
             l_whence: libc::SEEK_SET as libc::c_short,
-            l_start: 0,
-            l_len: 0,
+            l_start: start,
+            l_len: length,
             l_pid: 0,
         }
     }
@@ -89,5 +136,33 @@ mod tests {
         drop(copy);
         assert_eq!(asked(), Some(false));
         take(&open()).unwrap();
+    }
+
+    #[test]
+    fn a_byte_of_a_folder_is_taken_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || OwnedFd::from(File::open(folder.path()).unwrap());
+        let first = open();
+        take_byte(&first, 7).unwrap();
+        take_byte(&open(), 8).unwrap();
+        assert_eq!(take_byte(&open(), 7).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(first);
+        take_byte(&open(), 7).unwrap();
+    }
+
+    #[test]
+    fn of_two_at_the_same_time_one_takes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || OwnedFd::from(File::open(folder.path()).unwrap());
+        for at in 0..200 {
+            let one = open();
+            let other = std::thread::spawn({
+                let descriptor = open();
+                move || (take_byte(&descriptor, at), descriptor)
+            });
+            let mine = take_byte(&one, at);
+            let (theirs, _kept) = other.join().unwrap();
+            assert!(mine.is_err() || theirs.is_err());
+        }
     }
 }

@@ -7,6 +7,7 @@
 pub(crate) mod descriptor;
 pub(crate) mod disposition;
 pub(crate) mod environment;
+pub(crate) mod folder;
 pub(crate) mod lock;
 pub(crate) mod notice;
 pub(crate) mod process;

@@ -12,6 +12,7 @@ mod failures;
 mod kill_of_the_launcher;
 mod leftovers;
 mod options;
+mod planted;
 mod prompts;
 mod resume;
 mod rights;

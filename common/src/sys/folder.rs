@@ -1,0 +1,92 @@
+//! A folder that is open, and what stands under a name in it. No name is followed when it is a link.
+
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag, open, openat};
+use nix::libc;
+use nix::sys::stat::{FileStat, Mode, fstatat};
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What makes two open files the same file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// The identity of the file that `about` describes.
+    pub fn of(about: &Metadata) -> FileId {
+        FileId { device: about.dev(), inode: about.ino() }
+    }
+
+    /// The same, as stat(2) describes it. The types of these fields differ from one platform to the next.
+    #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss)]
+    pub(super) fn of_stat(about: &FileStat) -> FileId {
+        FileId { device: about.st_dev as u64, inode: about.st_ino as u64 }
+    }
+}
+
+/// What kind of thing a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    File,
+    Folder,
+    Link,
+    /// A pipe, a device, a socket.
+    Special,
+}
+
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) id: FileId,
+    pub(crate) kind: EntryKind,
+    /// In bytes.
+    pub(crate) length: u64,
+}
+
+/// Opens the folder at `path`, following links. Whether it can be listed and locked is returned with it: a folder
+/// that may not be read can be used all the same, where the platform has descriptors without rights (`O_PATH`).
+///
+/// # Errors
+/// When it is missing, is no folder, or cannot be used.
+pub(crate) fn open_folder(path: &Path) -> io::Result<(OwnedFd, bool)> {
+    let flags = OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    match open(path, flags | OFlag::O_RDONLY, Mode::empty()) {
+        #[cfg(target_os = "linux")]
+        Err(Errno::EACCES) => Ok((open(path, flags | OFlag::O_PATH, Mode::empty())?, false)),
+        folder => Ok((folder?, true)),
+    }
+}
+
+/// Opens `name` in `folder`, and no link there. A new file has mode 0600.
+///
+/// # Errors
+/// Those of openat(2).
+pub(crate) fn open_in(folder: impl AsFd, name: &OsStr, flags: OFlag) -> io::Result<File> {
+    let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
+    Ok(File::from(openat(folder, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?))
+}
+
+/// What stands under `name` in `folder`; `None` when nothing does.
+///
+/// # Errors
+/// Those of fstatat(2) but for a missing entry.
+pub(crate) fn entry(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Entry>> {
+    let about = match fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+        Err(Errno::ENOENT) => return Ok(None),
+        about => about?,
+    };
+    let kind = match about.st_mode & libc::S_IFMT {
+        libc::S_IFREG => EntryKind::File,
+        libc::S_IFDIR => EntryKind::Folder,
+        libc::S_IFLNK => EntryKind::Link,
+        _ => EntryKind::Special,
+    };
+    Ok(Some(Entry { id: FileId::of_stat(&about), kind, length: u64::try_from(about.st_size).unwrap_or(0) }))
+}
