@@ -1,8 +1,8 @@
 //! What Codex prints that is no event.
 
-use super::{launch, run};
+use super::{launch, progress, run, seconds};
 use crate::harness::scratch::Scratch;
-use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::script::{C, M, S, Script, T, lines};
 
 const NOISE: [&[u8]; 5] =
     [b"Reading additional input from stdin...", b"", b"\x1b[?2004h{\"type\":\"x\"}", b"{}{}", b"\xa4\xa4"];
@@ -76,4 +76,21 @@ fn a_fragment_at_the_end_is_noise() {
         ran.exits(0);
         progress.completed().events_are([T, S, M, C]);
     }
+}
+
+#[test]
+fn a_flood_of_empty_lines_is_not_passed_on_line_by_line() {
+    const LINES: usize = 32 << 20;
+    let scratch = Scratch::git();
+    let (start, end) = (lines([T, S]), lines([M, C]));
+    scratch.write("start", &start);
+    scratch.write("end", &end);
+    let flood = format!("cat start; yes '' | head -c {LINES}; cat end");
+    let ran = launch(&scratch, &Script::new().no_answer().sh(&flood)).args(["--stderr-file", "e"]).run();
+    // A copy, a lock and a message to another thread for each of them would take some minutes.
+    ran.exits(0).took(seconds(0), seconds(30)).peak_under_mib(16);
+    ran.stderr_has(&format!("{LINES} lines of codex were not events"));
+    progress(&scratch).completed().events_are([T, S, M, C]);
+    let noise = scratch.read("e");
+    assert!(noise.len() == LINES && noise.iter().all(|&byte| byte == b'\n'), "{} bytes", noise.len());
 }
