@@ -224,10 +224,14 @@ fn by_answer(facts: &Facts<'_>, cause: Option<Cause>) -> Ending {
     error(Status::NO_RESULT, cause.or(Some(Cause::NoResult)), &words)
 }
 
-/// The cause that the last failure message names or, when there is none, the end of stderr. Texts of items never
-/// count: a command may print anything.
+/// The cause that the last failure message names or, where the stream does not tell how its turn ended, the end of
+/// stderr. Texts of items never count: a command may print anything.
 fn named_cause(facts: &Facts<'_>) -> Option<Cause> {
-    Cause::named_in(facts.verdict.failure().unwrap_or(facts.stderr))
+    match (facts.verdict.failure(), facts.verdict.turn()) {
+        (Some(failure), _) => Cause::named_in(failure),
+        (None, Turn::None | Turn::Open) => Cause::named_on_stderr(facts.stderr),
+        (None, Turn::Completed | Turn::Failed) => None,
+    }
 }
 
 fn error(status: Status, cause: Option<Cause>, words: &str) -> Ending {
@@ -295,7 +299,7 @@ mod tests {
             (&[S, E, F], Exit::Code(1), (1, Some("auth"))),
             (&[S, E], Exit::Code(1), (1, Some("transport"))),
             (&[S], Exit::Code(1), (1, Some("context-full"))),
-            (&[S, M, C], Exit::Code(101), (101, Some("context-full"))),
+            (&[S, M, C], Exit::Code(101), (101, None)),
             (&[S, M, C], Exit::Signal(9), (137, Some("killed"))),
         ] {
             assert_eq!(ending(events, exit, Decide::Status), expected, "{events:?} {exit:?}");
@@ -309,7 +313,7 @@ mod tests {
             (&[S, M], Exit::Signal(9), (0, None)),
             (&[S, M, E], Exit::Code(1), (0, None)),
             (&[S, M, F], Exit::Code(0), (1, Some("auth"))),
-            (&[S, C], Exit::Code(0), (70, Some("context-full"))),
+            (&[S, C], Exit::Code(0), (70, Some("no-result"))),
             (&[S, E], Exit::Code(1), (70, Some("transport"))),
         ] {
             assert_eq!(ending(events, exit, Decide::Stream), expected, "{events:?} {exit:?}");

@@ -15,7 +15,8 @@ fn fails(version: &str, answer: &Value, cause: &str, said: &str) {
     let message =
         progress.last("turn.failed", None)["error"]["message"].as_str().expect("a message").to_owned();
     assert!(message.contains(said), "{message}");
-    ran.stderr_has(&format!("codex-launch: failed: codex ended with status 1 ({cause})\n"));
+    let named = if cause.is_empty() { String::new() } else { format!(" ({cause})") };
+    ran.stderr_has(&format!("codex-launch: failed: codex ended with status 1{named}\n"));
     ran.stderr_has(&format!("codex-launch: codex said last: {message}\n"));
     assert!(!world.path("r").exists());
 }
@@ -29,6 +30,51 @@ fn usage_limit(version: &str) {
     let refusal =
         json!({"status": 429, "body": {"error": {"type": "usage_limit_reached", "plan_type": "plus"}}});
     fails(version, &json!({"http": refusal}), "usage-limit", "hit your usage limit");
+}
+
+fn capacity(version: &str) {
+    let overloaded =
+        json!({"status": 503, "body": {"error": {"code": "server_is_overloaded", "message": "x"}}});
+    let said = if version == "0.98.0" { "unexpected status 503" } else { "at capacity" };
+    fails(version, &json!({"http": overloaded}), "capacity", said);
+    fails(version, &json!({"http": {"status": 529}}), "capacity", "unexpected status 529");
+}
+
+fn not_in_the_plan(version: &str) {
+    let refusal = json!({"status": 429, "body": {"error": {"type": "usage_not_included"}}});
+    fails(version, &json!({"http": refusal}), "usage-limit", "To use Codex with your ChatGPT plan, upgrade");
+    fails(version, &json!({"http": {"status": 402}}), "usage-limit", "unexpected status 402");
+}
+
+fn refused_for_what_it_asks(version: &str) {
+    let prompt = json!({"code": "invalid_prompt", "message": "Invalid prompt: for safety reasons."});
+    fails(version, &json!({"fail": prompt}), "policy", "Invalid prompt");
+    let message = "This request has been flagged for possible cybersecurity risk.";
+    fails(version, &json!({"fail": {"code": "cyber_policy", "message": message}}), "policy", "flagged for");
+}
+
+fn a_number_that_is_no_status(version: &str) {
+    let message = "Invalid 'input[429].id': string too long.";
+    fails(version, &json!({"http": {"status": 400, "body": {"error": {"message": message}}}}), "", message);
+}
+
+fn a_configuration_that_cannot_be_used(version: &str) {
+    for (setting, said) in [
+        ("not = toml = at all\n", "Error loading config"),
+        ("model_provider = \"nope\"\n", "Model provider `nope` not found"),
+    ] {
+        let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+        std::fs::write(world.path("codex/config.toml"), setting).expect("config.toml");
+        launch(&world).run().exits(1).stderr_has(said);
+        progress(&world).failed(1, "config");
+    }
+}
+
+fn a_server_that_is_required(version: &str) {
+    let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+    let need = ["-c", "mcp_servers.need.command=\"/bin/false\"", "-c", "mcp_servers.need.required=true"];
+    launch(&world).args(need).run().exits(1).stderr_has("required MCP servers failed to initialize");
+    progress(&world).failed(1, "config");
 }
 
 fn context_full(version: &str) {
@@ -74,6 +120,12 @@ fn a_network_that_is_away_meets_the_limit(version: &str) {
     assert!(!world.path("r").exists());
 }
 
+with_codex! {
+    [v0_98_0 v0_156_1 v0_171_0]
+    capacity not_in_the_plan refused_for_what_it_asks a_number_that_is_no_status
+    a_configuration_that_cannot_be_used
+}
+with_codex! { [v0_156_1 v0_171_0] a_server_that_is_required }
 with_codex! {
     [v0_156_1 v0_171_0]
     unauthorized usage_limit context_full a_cut_stream_that_recovers a_cut_stream_that_does_not
