@@ -11,6 +11,14 @@ const MOST_SECONDS: f64 = 3.2e9;
 /// Parses the command line of filter `name`. On `--help` or `--version` prints it and gives status 0 as the error;
 /// on wrong usage says so in one line and gives status 64.
 pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Status> {
+    parse_with_hints(name, |_| None)
+}
+
+/// As [`parse`]; `hint` says what to write instead of an argument that the filter does not have.
+pub fn parse_with_hints<T: clap::Parser>(
+    name: &str,
+    hint: impl Fn(&str) -> Option<String>,
+) -> Result<T, Status> {
     T::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // A reader of the help that leaves early has read enough.
@@ -21,7 +29,7 @@ pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Status> {
             let what = match kind {
                 // Its text would be that of the help.
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command given".to_owned(),
-                _ => first_paragraph(&error.to_string()) + &nearest(&error),
+                _ => first_paragraph(&error.to_string()) + &nearest(&error, hint),
             };
             say::line(name, &format!("usage: {what} (see {name} --help)"));
             Status::USAGE
@@ -37,7 +45,13 @@ fn first_paragraph(rendered: &str) -> String {
 }
 
 /// What was meant, where the parser can tell.
-fn nearest(error: &clap::Error) -> String {
+fn nearest(error: &clap::Error, hint: impl Fn(&str) -> Option<String>) -> String {
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && let Some(hint) = hint(unknown)
+    {
+        return format!("; {hint}");
+    }
     let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
     let suggested = kinds.into_iter().find_map(|kind| match error.get(kind) {
         Some(ContextValue::String(one)) => Some(one.clone()),
