@@ -1,6 +1,7 @@
 //! What was typed, made into what is needed. No file is opened here.
 
 use crate::NAME;
+use crate::resume;
 use clap::{Parser, ValueEnum};
 use common::edge::supervise::Leftovers;
 use common::face::exit::{self, Status};
@@ -9,11 +10,23 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Variables that Codex does not see unless they are kept: each of the first three silently turns a login into
-/// metered billing or another server (0.98.0 and 0.171.0), and all reach the commands that the model runs; the last
-/// makes a Codex started inside another one's shell belong to that one's thread.
-pub const REMOVED_VARIABLES: [&str; 4] =
-    ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_THREAD_ID"];
+/// Variables that Codex does not see unless they are kept (measured on 0.98.0, 0.156.1 and 0.171.0).
+///
+/// The first three are keys: `CODEX_API_KEY` and, in newer versions, `CODEX_ACCESS_TOKEN` are used instead of a stored
+/// login, and every command of the model can read all three. `OPENAI_BASE_URL` sends prompts to another server in
+/// 0.98.0. An outer Codex leaves the last three to the commands that it runs.
+pub const REMOVED_VARIABLES: [&str; 7] = [
+    "CODEX_API_KEY",
+    "CODEX_ACCESS_TOKEN",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "CODEX_THREAD_ID",
+    "CODEX_SESSION_ID",
+    "CODEX_TOOL_CALL_ID",
+];
+
+/// The variables that sign Codex in by themselves, without a stored login.
+pub const SIGN_IN_VARIABLES: [&str; 2] = ["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"];
 
 /// The variables that hold a key, which is used instead of a login when it is kept.
 pub const KEY_VARIABLES: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
@@ -27,6 +40,8 @@ pub enum Job {
     Verify(Config),
     /// Say what would be run.
     DryRun(Config),
+    /// Say nothing more: the launch was refused with this status, and the reason was said.
+    Refused(Config, Status),
 }
 
 /// One launch.
@@ -44,6 +59,8 @@ pub struct Config {
     pub directory: Option<PathBuf>,
     /// The thread to continue.
     pub resume: Option<Resume>,
+    /// The thread to fork.
+    pub fork: Option<Resume>,
     /// Options that not every Codex has.
     pub extra: Extra,
     /// Which of them are left out, rather than refused, where Codex does not list them.
@@ -62,10 +79,12 @@ pub struct Config {
     pub outputs: Outputs,
     /// Whether a progress file with content is started anew.
     pub force: bool,
+    /// Whether a refused launch leaves a sentinel in the progress file.
+    pub seal_refusal: bool,
     /// What success is.
     pub decide: Decide,
-    /// The wall limit.
-    pub time: Duration,
+    /// The wall limit; nothing when none was asked for.
+    pub time: Option<Duration>,
     /// From the first signal to KILL.
     pub kill_grace: Duration,
     /// How long nothing may come of a Codex that has completed its turn.
@@ -168,9 +187,9 @@ struct Typed {
     /// Reasoning effort, any value [default: Codex's own]
     #[arg(long, value_name = "E")]
     effort: Option<String>,
-    /// Wall limit, fractions allowed
-    #[arg(long, value_name = "N", default_value = "1800", allow_negative_numbers = true, value_parser = args::seconds)]
-    timeout_seconds: Duration,
+    /// Wall limit, fractions allowed [default: 1800]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::seconds)]
+    timeout_seconds: Option<Duration>,
     /// Events and sentinel; - is stdout; without it events are only judged
     #[arg(long, value_name = "P")]
     progress_file: Option<PathBuf>,
@@ -192,12 +211,15 @@ struct Typed {
     /// Earlier turns, JSONL of role and text; the prompt is the last user turn
     #[arg(long, value_name = "F")]
     transcript: Option<PathBuf>,
-    /// Continue the thread with this id
+    /// Continue the thread with this id, or this name where Codex knows it
     #[arg(long, value_name = "ID", conflicts_with = "resume_from")]
     resume: Option<String>,
     /// Continue the thread of an earlier progress file
     #[arg(long, value_name = "FILE")]
     resume_from: Option<PathBuf>,
+    /// Begin a new thread with the history of the one that has this id, or that an earlier progress file began
+    #[arg(long, value_name = "ID|FILE", conflicts_with_all = ["resume", "resume_from"])]
+    fork: Option<PathBuf>,
     /// What Codex may do
     #[arg(long, value_enum, default_value = "workspace-write", conflicts_with_all = ["read_only", "bypass"])]
     sandbox: Sandbox,
@@ -237,7 +259,7 @@ struct Typed {
     /// Do not ask `codex login status` first
     #[arg(long)]
     skip_auth_check: bool,
-    /// Keep a variable that is removed by default: CODEX_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL, CODEX_THREAD_ID
+    /// Keep a variable that is removed by default, such as CODEX_API_KEY (--dry-run lists those that are set)
     #[arg(long, value_name = "NAME")]
     keep_env: Vec<OsString>,
     /// What success is: Codex's exit status and its stream, or the stream alone
@@ -258,8 +280,15 @@ struct Typed {
     /// Start the progress file anew when it has content
     #[arg(long)]
     force: bool,
-    /// See whether Codex is signed in, with one small run, and say so
-    #[arg(long, conflicts_with_all = ["dry_run", "resume", "resume_from", "bypass"])]
+    /// Leave a failed sentinel in the progress file when the launch is refused
+    #[arg(long, requires = "progress_file")]
+    seal_refusal: bool,
+    /// See whether Codex is signed in, with one small run of at most 120 s, and say so
+    #[arg(long, conflicts_with_all = [
+        "dry_run", "resume", "resume_from", "fork", "bypass", "sandbox", "force", "seal_refusal", "decide",
+        "progress_file", "result_file", "stderr_file", "session_file", "prompt_file", "system_file", "transcript",
+        "output_schema", "add_dir", "image",
+    ])]
     verify_sign_in: bool,
     /// Print what would be run as one JSON object, and run nothing
     #[arg(long)]
@@ -274,14 +303,14 @@ struct Typed {
 
 /// Reads the command line.
 pub fn parse() -> Result<Job, Status> {
-    let typed: Typed = args::parse(NAME)?;
+    let typed: Typed = args::parse_with_hints(NAME, hint)?;
     let wrong = typed.wrong();
-    if let Some(message) = wrong {
-        say::line(NAME, &format!("usage: {message}"));
-        return Err(Status::USAGE);
-    }
     let (verify, dry) = (typed.verify_sign_in, typed.dry_run);
     let config = typed.config();
+    if let Some(message) = wrong {
+        say::line(NAME, &format!("usage: {message}"));
+        return Ok(Job::Refused(config, Status::USAGE));
+    }
     Ok(match (verify, dry) {
         (true, _) => Job::Verify(config),
         (_, true) => Job::DryRun(config),
@@ -289,11 +318,70 @@ pub fn parse() -> Result<Job, Status> {
     })
 }
 
+/// What to write instead of `arg`: a name of Codex's own, or a file that would be the prompt.
+fn hint(arg: &str) -> Option<String> {
+    let instead = match arg {
+        "-m" => "--model",
+        "-s" => "--sandbox",
+        "-C" => "--cd",
+        "-i" => "--image",
+        "-o" | "--output-last-message" => "--result-file",
+        "-p" | "--profile" => "-- --profile",
+        "-h" => "--help",
+        "--dangerously-bypass-approvals-and-sandbox" | "--yolo" => "--bypass",
+        "--json" => return Some("codex is always started with it".to_owned()),
+        word if !word.starts_with('-') => {
+            return Some(format!("the prompt is read from stdin, or from --prompt-file {word}"));
+        }
+        _ => return None,
+    };
+    Some(format!("did you mean '{instead}'?"))
+}
+
+/// Whether `arguments`, which were given after `--`, are a review. It is told in options what to review, and takes no
+/// prompt beside them.
+fn is_review(arguments: &[OsString]) -> bool {
+    arguments.first().is_some_and(|word| word == "review")
+}
+
+/// The wall limit of a run that asks for none.
+const LIMIT: Duration = Duration::from_secs(1800);
+
+impl Config {
+    /// The wall limit of the run.
+    pub fn limit(&self) -> Duration {
+        self.time.unwrap_or(LIMIT)
+    }
+
+    /// Whether the run is `codex exec review`.
+    pub fn is_review(&self) -> bool {
+        is_review(&self.arguments)
+    }
+
+    /// Whether Codex is told to read a prompt.
+    pub fn has_prompt(&self) -> bool {
+        !self.is_review() || self.arguments.iter().any(|word| word == "-")
+    }
+}
+
 impl Typed {
     /// What is wrong beyond what the parser sees.
     fn wrong(&self) -> Option<String> {
         if let Some(wrong) = self.resume.as_deref().and_then(wrong_id) {
             return Some(format!("--resume: {wrong}"));
+        }
+        if is_review(&self.arguments) {
+            let files = self.prompt_file.is_some() || self.system_file.is_some() || self.transcript.is_some();
+            if files && !self.arguments.iter().any(|word| word == "-") {
+                return Some("-- review: takes a prompt only as -- review -".to_owned());
+            }
+            if self.resume.is_some()
+                || self.resume_from.is_some()
+                || self.fork.is_some()
+                || self.verify_sign_in
+            {
+                return Some("-- review: begins a thread of its own, and is a run of its own".to_owned());
+            }
         }
         if let (Some(path), None) =
             (self.progress_file.as_deref().filter(|path| is_stdout(path)), &self.result_file)
@@ -311,6 +399,7 @@ impl Typed {
             ("--result-file", &self.result_file),
             ("--stderr-file", &self.stderr_file),
             ("--session-file", &self.session_file),
+            ("--fork", &self.fork),
         ];
         let is_empty = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.as_os_str().is_empty());
         empty
@@ -329,6 +418,10 @@ impl Typed {
                 _ => Rights::Sandbox(self.sandbox),
             },
             resume: self.resume.map(Resume::Id).or(self.resume_from.map(Resume::From)),
+            fork: self.fork.map(|fork| match fork.to_str().and_then(resume::canonical) {
+                Some(id) => Resume::Id(id),
+                None => Resume::From(fork),
+            }),
             extra: Extra {
                 output_schema: self.output_schema,
                 add_dirs: self.add_dir,
@@ -343,6 +436,7 @@ impl Typed {
                 system: self.system_file,
                 transcript: self.transcript,
             },
+            seal_refusal: self.seal_refusal,
             outputs: Outputs {
                 progress: self.progress_file.map(|path| match path.as_os_str() == "-" {
                     true => Progress::Stdout,

@@ -51,6 +51,38 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Every path of a launch, by the option that names it: all that can be on a file system which does not answer.
+pub fn paths(config: &Config) -> Vec<(&'static str, PathBuf)> {
+    let directory = config.directory.clone().unwrap_or_else(|| PathBuf::from("."));
+    let inputs = inputs(config).map(|(option, path)| (option, path.to_owned()));
+    let outputs = outputs(&config.outputs).map(|(option, path)| (option, path.to_owned()));
+    let rest = [("--cd", directory), ("TMPDIR", std::env::temp_dir())];
+    inputs.chain(outputs).chain(rest).collect()
+}
+
+/// The images that Codex is to get, each as one it can be told: it takes a comma for the end of a name (0.98.0 to
+/// 0.171.0), so `a.png,b.png` is two images, and one whose name has a comma would be words to the model.
+pub fn images(images: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
+    let has_comma = |path: &Path| path.as_os_str().as_encoded_bytes().contains(&b',');
+    let mut all = Vec::new();
+    for image in images {
+        let parts: Vec<PathBuf> = match image.to_str() {
+            Some(text) if has_comma(image) && !image.exists() => text.split(',').map(PathBuf::from).collect(),
+            _ => vec![image.clone()],
+        };
+        for part in parts {
+            if std::path::absolute(&part).is_ok_and(|full| has_comma(&full)) {
+                let what = format!("--image {}", part.display());
+                let why =
+                    "codex takes the comma in its path for the end of a name; copy it to a path without one";
+                return Err(refuse(Status::USAGE, &what, why));
+            }
+            all.push(part);
+        }
+    }
+    Ok(all)
+}
+
 /// That no two paths are the same file, where one of them would be written.
 pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
     let mut seen = Vec::new();
@@ -70,10 +102,6 @@ pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
 }
 
 fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
-    let resume_from = match &config.resume {
-        Some(Resume::From(path)) => Some(path),
-        _ => None,
-    };
     let (file, system, transcript) = match &config.prompt {
         Prompt::Given(_) => (None, None, None),
         Prompt::Read { file, system, transcript } => (file.as_ref(), system.as_ref(), transcript.as_ref()),
@@ -84,9 +112,18 @@ fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
         ("--system-file", system),
         ("--transcript", transcript),
         ("--output-schema", config.extra.output_schema.as_ref()),
-        ("--resume-from", resume_from),
+        ("--resume-from", earlier(&config.resume)),
+        ("--fork", earlier(&config.fork)),
     ];
     images.chain(all.into_iter().filter_map(|(option, path)| path.map(|path| (option, path.as_path()))))
+}
+
+/// The earlier progress file that names a thread.
+fn earlier(thread: &Option<Resume>) -> Option<&PathBuf> {
+    match thread {
+        Some(Resume::From(path)) => Some(path),
+        _ => None,
+    }
 }
 
 fn outputs(outputs: &Outputs) -> impl Iterator<Item = (&'static str, &Path)> {

@@ -16,6 +16,8 @@ pub struct Known<'a> {
     pub last_message: &'a Path,
     /// The thread to continue.
     pub thread: Option<&'a str>,
+    /// The thread to fork.
+    pub fork: Option<&'a str>,
 }
 
 /// The arguments, without the program's name.
@@ -43,11 +45,19 @@ pub fn arguments(config: &Config, known: &Known<'_>) -> Vec<OsString> {
     if config.skip_git_repo_check {
         args.word("--skip-git-repo-check");
     }
+    if config.is_review() {
+        // `exec review` of 0.98.0 has no such option, and refuses a prompt beside what it is to review.
+        args.pair("--output-last-message", known.last_message);
+        args.0.extend(config.arguments.iter().cloned());
+        return args.0;
+    }
     args.0.extend(config.arguments.iter().cloned());
     // An option that ends: --image before it takes every word that follows as one more image.
     args.pair("--output-last-message", known.last_message);
-    if let Some(thread) = known.thread {
-        args.pair("resume", thread);
+    for (command, thread) in [("resume", known.thread), ("fork", known.fork)] {
+        if let Some(thread) = thread {
+            args.pair(command, thread);
+        }
     }
     args.word("-");
     args.0

@@ -15,17 +15,20 @@ use crate::pipes::Pipes;
 use crate::prepare::{self, Prepared};
 use crate::probe;
 use crate::report::{self, Details};
+use crate::resume::Wanted;
 use crate::session::Session;
 use crate::stream::{Stream, Wiring};
 use crate::traces::Traces;
 use common::edge::halves::{Link, Stage, Teller};
 use common::edge::output::Output;
+use common::edge::signals::Notice;
 use common::edge::supervise::{self, Child, Cut, Exit, Leftovers, Limits, Over, Pulse, Spec, Tree};
+use common::edge::temp_folder::Made;
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::face::terminal::Target;
 use common::flow::record;
-use crossbeam_channel::unbounded;
+use crossbeam_channel::{Receiver, unbounded};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -66,12 +69,26 @@ impl To {
 }
 
 /// Prints what would be run.
-pub fn dry_run(mut config: Config) -> Result<Status, Refusal> {
-    let directory = check::existing_directory(&config)?;
-    let thread = prepare::thread(&config.resume)?;
-    prepare::heed_options(&mut config)?;
+pub fn dry_run(mut config: Config, traces: &Traces, link: Link) -> Result<Status, Refusal> {
+    let (notify, notices) = unbounded();
+    let _guardian = link.listen(notify).map_err(|error| cannot_launch("signals", &error))?;
+    let tree = Tree::new();
+    let _folder = traces.make_folder()?;
+    let checked = config.clone();
+    let directory = prepare::bounded("--cd", &notices, move || check::existing_directory(&checked))??;
+    config.extra.images = check::images(&config.extra.images)?;
+    let (thread, fork) = prepare::threads(&config, &notices)?;
+    let heeded = prepare::heed_options(&mut config, &traces.folder(), &notices);
+    // Whoever a question has started and left.
+    tree.kill_descendants();
+    heeded?;
     let last_message = std::env::temp_dir().join("codex-launch-XXXXXX/last-message");
-    let known = Known { directory: &directory, last_message: &last_message, thread: thread.as_deref() };
+    let known = Known {
+        directory: &directory,
+        last_message: &last_message,
+        thread: thread.as_deref(),
+        fork: fork.as_deref(),
+    };
     let mut argv = vec![config.codex.to_string_lossy().into_owned()];
     argv.extend(command::arguments(&config, &known).iter().map(|arg| arg.to_string_lossy().into_owned()));
     let record = record::dry_run(&argv, &directory.to_string_lossy(), &probe::variables_to_remove(&config));
@@ -86,38 +103,39 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
     let (notify, notices) = unbounded();
     let guardian = link.listen(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
-    let (config, prepared) =
-        prepare::prepare(config, &notices).inspect_err(|_| _ = tree.kill_descendants())?;
+    let ready = ready(config, traces, &notices, &guardian);
+    // Whoever a question to Codex has started and left does not outlive a launch that is refused, however late.
+    let Ready { config, prepared, folder, pipes, opened } =
+        ready.inspect_err(|_| _ = tree.kill_descendants())?;
+    let Opened { aside, writer, progress } = opened;
     if let Some(why) = tree.why_group_alone() {
         say::line(NAME, &format!("processes: only the process group of codex can be ended: {why}"));
     }
     let destination = to.destination(traces);
-    let folder = traces.make_folder()?;
     let last_message = traces.folder().join("last-message");
-    let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
-    guardian.part();
-    guardian.stage(Stage::Opening);
-    let Opened { aside, writer, progress } = outputs::open(&traces.outputs, config.force, &notices)?;
-    guardian.opened(progress.as_ref());
+    let limit = config.limit();
     let in_reach = traces.outputs.in_reach(&config, &prepared.directory);
     traces.outputs.unlocked.iter().chain(&in_reach).for_each(|line| say::line(NAME, line));
     let pulse = Pulse::new(notify.clone());
     let mut stream = Stream::new(Wiring {
         progress,
         aside: aside.clone(),
-        thread: prepared.thread.clone(),
+        thread: prepared.thread.clone().map(Wanted::now),
         session: traces.outputs.session.clone().map(|path| Session::new(path, traces.names())),
         notices: notify.clone(),
         pulse: pulse.clone(),
     });
     let child = match Child::start(&spec(&config, &prepared, &last_message)) {
         Ok(child) => child,
-        Err(error) => return Ok(not_started(&mut stream, &error, &guardian)),
+        Err(error) => {
+            tree.kill_descendants();
+            return Ok(not_started(&mut stream, &error, &guardian));
+        }
     };
     guardian.started(child.pid);
     let started = child.started;
     let limits = Limits {
-        time: config.time,
+        time: limit,
         grace: config.kill_grace / 2,
         linger: config.linger,
         leftovers: config.leftovers,
@@ -131,12 +149,12 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
         traces.mount_points.remove_empty();
     }
     let closing = writer.map(Writer::run_is_over);
-    let patience = Patience::new(&notices, over.ended.cut, config.kill_grace, started + config.time);
+    let patience = Patience::new(&notices, over.ended.cut, config.kill_grace, started + limit);
     let stream = pipes.finish(&patience).map_err(|status| {
         // Whatever it is: the run did not complete.
         let _ = traces.outputs.remove_result();
         let cut = over.ended.cut.filter(|cut| *cut != Cut::Lingered);
-        let ending = cut.map(|cut| Ending::cut(cut, config.time));
+        let ending = cut.map(|cut| Ending::cut(cut, limit));
         unread(status, &ending.unwrap_or_else(|| Ending::unread(status)), started)
     })?;
     // A Codex that ends at once can be gone before it is told to end.
@@ -150,7 +168,7 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
         answer: &answer,
         stderr: &stderr,
         decide: config.decide,
-        limit: config.time,
+        limit,
     };
     let ending = Ending::of(&facts);
     if let Some(line) = traces.remove_folder() {
@@ -288,8 +306,39 @@ fn cannot_launch(what: &str, error: &io::Error) -> Refusal {
     refuse(Status::LAUNCHER, what, why(error))
 }
 
+/// A launch that nothing stands against any more.
+struct Ready<'a> {
+    config: Config,
+    prepared: Prepared,
+    folder: Made<'a>,
+    pipes: Pipes,
+    opened: Opened,
+}
+
+/// Does all that comes before Codex is started.
+fn ready<'a>(
+    config: Config,
+    traces: &'a Traces,
+    notices: &Receiver<Notice>,
+    guardian: &Teller,
+) -> Result<Ready<'a>, Refusal> {
+    let folder = traces.make_folder()?;
+    let (config, prepared) = prepare::prepare(config, &traces.folder(), notices)?;
+    let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
+    guardian.part();
+    guardian.stage(Stage::Opening);
+    let opened = outputs::open(&traces.outputs, config.force, notices)?;
+    guardian.opened(opened.progress.as_ref());
+    Ok(Ready { config, prepared, folder, pipes, opened })
+}
+
 fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
-    let known = Known { directory: &prepared.directory, last_message, thread: prepared.thread.as_deref() };
+    let known = Known {
+        directory: &prepared.directory,
+        last_message,
+        thread: prepared.thread.as_deref(),
+        fork: prepared.fork.as_deref(),
+    };
     Spec {
         program: prepared.codex.clone().into(),
         args: command::arguments(config, &known),

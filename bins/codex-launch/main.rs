@@ -22,11 +22,13 @@ mod probe;
 mod prompt;
 mod report;
 mod resume;
+mod seal;
 mod session;
 mod stream;
 mod traces;
 mod verify;
 
+use common::face::exit::Status;
 use std::process::ExitCode;
 
 /// The name in front of each message.
@@ -34,10 +36,29 @@ const NAME: &str = "codex-launch";
 
 fn main() -> ExitCode {
     let status = match args::parse() {
-        Ok(args::Job::Run(config)) => guardian::guarded(config, launch::run),
+        Ok(args::Job::Run(config)) => run(config),
         Ok(args::Job::Verify(config)) => guardian::guarded(verify::small(config), verify::run),
-        Ok(args::Job::DryRun(config)) => launch::dry_run(config),
-        Err(status) => Err(check::Refusal::Said(status)),
+        Ok(args::Job::DryRun(config)) => {
+            // It makes no output, and does not look whether there could be one.
+            guardian::guarded(args::Config { outputs: args::Outputs::default(), ..config }, launch::dry_run)
+        }
+        Ok(args::Job::Refused(config, status)) => {
+            seal::Seal::of(&config).into_iter().for_each(|seal| seal.put(status));
+            Ok(status)
+        }
+        Err(status) => Ok(status),
     };
     status.unwrap_or_else(|refusal| refusal.say(NAME)).into()
+}
+
+/// Runs Codex. A launch that is refused, in whichever process, leaves a sentinel where that was asked for.
+fn run(config: args::Config) -> Result<Status, check::Refusal> {
+    let asked = config.seal_refusal.then(|| config.clone());
+    guardian::guarded(config, launch::run).map_err(|refusal| {
+        let check::Refusal::Because(status, _) = &refusal else { return refusal };
+        let status = *status;
+        let said = check::Refusal::Said(refusal.say(NAME));
+        asked.as_ref().and_then(seal::Seal::of).into_iter().for_each(|seal| seal.put(status));
+        said
+    })
 }

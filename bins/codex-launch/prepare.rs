@@ -1,7 +1,7 @@
 //! What is done before the launch, side by side: the prompt is read, Codex is asked, the world is checked.
 
 use crate::NAME;
-use crate::args::{Config, Resume};
+use crate::args::{Config, Prompt, Resume};
 use crate::check::{self, Refusal, refuse};
 use crate::ending::ABANDONED;
 use crate::probe::{self, Probe};
@@ -12,14 +12,17 @@ use common::edge::worker::Worker;
 use common::face::exit::Status;
 use common::face::say;
 use common::face::say::why;
-use crossbeam_channel::{Receiver, Sender, after, select, unbounded};
+use crossbeam_channel::{Receiver, Sender, after, never, select, unbounded};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long Codex may take to answer a question. It takes 0.1 s (0.98.0 to 0.171.0); a machine may be busy.
+/// How long Codex, or a path, may take to answer. Codex takes 0.1 s (0.98.0 to 0.171.0); a machine may be busy.
 const ANSWER: Duration = Duration::from_secs(60);
+
+/// How long a wait goes without a word.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// What a launch needs to know.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub struct Prepared {
     pub directory: PathBuf,
     /// The thread to continue.
     pub thread: Option<String>,
+    /// The thread to fork.
+    pub fork: Option<String>,
     /// The whole prompt.
     pub prompt: Vec<u8>,
 }
@@ -37,46 +42,93 @@ pub struct Prepared {
 /// Prepares a launch, or says why there is none. Options that this Codex does not need are gone from the config.
 ///
 /// What is wrong is said in the order of the checks, whatever was known first: the prompt, the directory, the
-/// inputs, Codex, its sign-in, its options.
-pub fn prepare(mut config: Config, notices: &Receiver<Notice>) -> Result<(Config, Prepared), Refusal> {
-    let resume = config.resume.clone();
-    let thread = unless_cancelled("--resume-from", notices, move || thread(&resume))??;
-    let codex = check::codex(&config);
+/// inputs, Codex, its sign-in, its options. A path that does not answer, as on a mount whose server is gone,
+/// holds up a thread of its own: the launch is refused after a while, or when the user cancels. Temporary files of the
+/// questions to Codex go to `folder`.
+pub fn prepare(
+    mut config: Config,
+    folder: &Path,
+    notices: &Receiver<Notice>,
+) -> Result<(Config, Prepared), Refusal> {
+    paths_answer(&config, notices)?;
+    config.extra.images = check::images(&config.extra.images)?;
+    let (thread, fork) = threads(&config, notices)?;
+    let codex = find(&config, notices)?;
+    if !config.has_prompt() {
+        config.prompt = Prompt::Given("");
+    }
     let source = config.prompt.clone();
     let prompt = in_background(move || prompt::read(&source))?;
     let mut questions = match &codex {
-        Ok(codex) => Questions::ask(codex, &config),
+        // What is wrong with them is said in its turn; a user who cancels meanwhile does not wait for that.
+        Ok(codex) => Questions::ask(codex, &config, folder, notices)?,
         Err(_) => Ok(Questions::none()),
     };
-    let prompt = receive("prompt", &prompt, notices)??;
-    let directory = check::directory(&config)?;
+    let prompt = receive(&prompt::source(&config.prompt), None, &prompt, notices)??;
+    say_if_long(&prompt);
+    let checked = config.clone();
+    let directory = bounded("--cd: its git worktree", notices, move || check::directory(&checked))??;
     check::inputs_can_be_read(&config)?;
     let codex = codex?;
     if let Ok(questions) = &mut questions {
         questions.heed(&mut config, notices)?;
     }
     questions?;
-    Ok((config, Prepared { codex, directory, thread, prompt }))
+    Ok((config, Prepared { codex, directory, thread, fork, prompt }))
 }
 
-/// The thread to continue.
-pub fn thread(resume: &Option<Resume>) -> Result<Option<String>, Refusal> {
-    match resume {
-        None => Ok(None),
-        Some(Resume::Id(id)) => Ok(Some(id.clone())),
-        Some(Resume::From(path)) => resume::thread(path).map(Some),
+/// That every path of a launch answers at all.
+fn paths_answer(config: &Config, notices: &Receiver<Notice>) -> Result<(), Refusal> {
+    for (option, path) in check::paths(config) {
+        let what = format!("{option} {}", path.display());
+        // Whether it is there is another question.
+        bounded(&what, notices, move || drop(std::fs::metadata(&path)))?;
     }
+    Ok(())
+}
+
+/// Where Codex is, as far as it is anywhere.
+fn find(config: &Config, notices: &Receiver<Notice>) -> Result<Result<PathBuf, Refusal>, Refusal> {
+    let what = format!("--codex {}", config.codex.display());
+    let config = config.clone();
+    bounded(&what, notices, move || check::codex(&config))
+}
+
+/// The thread to continue and the one to fork.
+pub fn threads(
+    config: &Config,
+    notices: &Receiver<Notice>,
+) -> Result<(Option<String>, Option<String>), Refusal> {
+    let thread = |option: &'static str, resume: &Option<Resume>| match resume.clone() {
+        None => Ok(None),
+        Some(Resume::Id(id)) => Ok(Some(resume::canonical(&id).unwrap_or(id))),
+        Some(Resume::From(path)) => {
+            let what = format!("{option} {}", path.display());
+            unless_cancelled(&what, notices, move || resume::thread(option, &path))?.map(Some)
+        }
+    };
+    Ok((thread("--resume-from", &config.resume)?, thread("--fork", &config.fork)?))
 }
 
 /// Asks Codex for its options alone, when one is wanted that it may not have.
-pub fn heed_options(config: &mut Config) -> Result<(), Refusal> {
-    if !probe::needed(config).contains(&Probe::Options) {
+pub fn heed_options(config: &mut Config, folder: &Path, notices: &Receiver<Notice>) -> Result<(), Refusal> {
+    config.skip_auth_check = true;
+    if probe::needed(config).is_empty() {
         return Ok(());
     }
-    let codex = check::codex(config)?;
-    let answer = Probe::Options.ask(&codex, config)?.answer();
-    say_left_out(probe::heed(Probe::Options, answer, config)?);
-    Ok(())
+    let codex = find(config, notices)??;
+    Questions::ask(&codex, config, folder, notices)??.heed(config, notices)
+}
+
+fn say_if_long(prompt: &[u8]) {
+    if prompt.len() > prompt::MOST_CHARACTERS {
+        let (count, most) = (prompt::characters(prompt), prompt::MOST_CHARACTERS);
+        if count > most {
+            let words =
+                format!("prompt: has {count} characters; newer versions of codex take at most {most}");
+            say::line(NAME, &words);
+        }
+    }
 }
 
 fn say_left_out(lines: Vec<String>) {
@@ -89,7 +141,16 @@ pub fn unless_cancelled<T: Send + 'static>(
     notices: &Receiver<Notice>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
-    receive(what, &in_background(work)?, notices)
+    receive(what, None, &in_background(work)?, notices)
+}
+
+/// As [`unless_cancelled`], for what has to be there in [`ANSWER`].
+pub fn bounded<T: Send + 'static>(
+    what: &str,
+    notices: &Receiver<Notice>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    receive(what, Some(ANSWER), &in_background(work)?, notices)
 }
 
 fn in_background<T: Send + 'static>(
@@ -99,13 +160,26 @@ fn in_background<T: Send + 'static>(
     Ok(worker.run(work))
 }
 
-fn receive<T>(what: &str, source: &Receiver<T>, notices: &Receiver<Notice>) -> Result<T, Refusal> {
+/// Receives from `source`, which brings `what`, for as long as `limit`; a long wait is told once.
+fn receive<T>(
+    what: &str,
+    limit: Option<Duration>,
+    source: &Receiver<T>,
+    notices: &Receiver<Notice>,
+) -> Result<T, Refusal> {
+    let (silence, over) = (after(SILENCE), limit.map_or_else(never, after));
     loop {
         select! {
             recv(source) -> thing => return thing.map_err(|_| refuse(Status::LAUNCHER, what, "its thread died")),
             recv(notices) -> notice => cancelled(notice.ok())?,
+            recv(silence) -> _ => say::line(NAME, &format!("waiting for {what}")),
+            recv(over) -> _ => return Err(no_answer(Status::NO_INPUT, what)),
         }
     }
+}
+
+fn no_answer(status: Status, what: &str) -> Refusal {
+    refuse(status, what, format!("no answer in {}s", ANSWER.as_secs()))
 }
 
 fn cancelled(notice: Option<Notice>) -> Result<(), Refusal> {
@@ -132,32 +206,41 @@ impl Questions {
         Questions { asked: Vec::new(), probes: Vec::new(), answers: unbounded().1 }
     }
 
-    fn ask(codex: &Path, config: &Config) -> Result<Questions, Refusal> {
+    fn ask(
+        codex: &Path,
+        config: &Config,
+        folder: &Path,
+        notices: &Receiver<Notice>,
+    ) -> Result<Result<Questions, Refusal>, Refusal> {
         let (send, answers) = unbounded();
         let mut questions = Questions { asked: Vec::new(), probes: probe::needed(config), answers };
         for &probe in &questions.probes {
-            let question = Arc::new(probe.ask(codex, config)?);
+            // Executing a program can wait for its file system as well.
+            let (codex, config, folder) = (codex.to_owned(), config.clone(), folder.to_owned());
+            let ask = move || probe.ask(&codex, &config, &folder);
+            let question = match bounded(&probe.words(), notices, ask)? {
+                Ok(question) => Arc::new(question),
+                Err(refusal) => return Ok(Err(refusal)),
+            };
             questions.asked.push(question.clone());
             let send: Sender<_> = send.clone();
             in_background(move || send.send((probe, question.answer())))?;
         }
-        Ok(questions)
+        Ok(Ok(questions))
     }
 
     /// Waits for the answers and heeds each, in the order of the questions.
     fn heed(&mut self, config: &mut Config, notices: &Receiver<Notice>) -> Result<(), Refusal> {
         let mut arrived = Vec::new();
-        let deadline = after(ANSWER);
+        let (silence, deadline) = (after(SILENCE), after(ANSWER));
         while arrived.len() < self.probes.len() {
+            let open = |probe: &&Probe| !arrived.iter().any(|(answered, _)| answered == *probe);
+            let words = self.probes.iter().find(open).map_or(String::new(), |probe| probe.words());
             select! {
                 recv(self.answers) -> answer => arrived.extend(answer),
                 recv(notices) -> notice => cancelled(notice.ok())?,
-                recv(deadline) -> _ => {
-                    let open = |probe: &&Probe| !arrived.iter().any(|(answered, _)| answered == *probe);
-                    let words = self.probes.iter().find(open).map_or(String::new(), |probe| probe.words());
-                    let why = format!("no answer in {}s", ANSWER.as_secs());
-                    return Err(refuse(Status::UNAVAILABLE, &words, why));
-                }
+                recv(silence) -> _ => say::line(NAME, &format!("waiting for {words}")),
+                recv(deadline) -> _ => return Err(no_answer(Status::UNAVAILABLE, &words)),
             }
         }
         arrived.sort_by_key(|(probe, _)| self.probes.iter().position(|asked| asked == probe));

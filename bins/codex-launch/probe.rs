@@ -1,6 +1,6 @@
 //! What Codex is asked before a launch: whether it is signed in, and which options it has.
 
-use crate::args::{Config, KEY_VARIABLES, REMOVED_VARIABLES, Rights};
+use crate::args::{Config, KEY_VARIABLES, REMOVED_VARIABLES, Rights, SIGN_IN_VARIABLES};
 use crate::check::{Refusal, refuse};
 use common::edge::environment;
 use common::edge::program::{Answer, Question};
@@ -28,10 +28,9 @@ impl Probe {
         }
     }
 
-    /// Asks it.
-    pub fn ask(self, codex: &Path, config: &Config) -> Result<Question, Refusal> {
-        let removed: Vec<OsString> = config.removed_variables.iter().map(OsString::from).collect();
-        Question::ask(codex, self.args(), &removed).map_err(|error| {
+    /// Asks it. What it leaves among its temporary files (0.80.0 and older leave a folder) is in `folder`.
+    pub fn ask(self, codex: &Path, config: &Config, folder: &Path) -> Result<Question, Refusal> {
+        Question::ask(codex, self.args(), &variables(config, folder)).map_err(|error| {
             refuse(
                 Status::CANNOT_EXECUTE,
                 &codex.display().to_string(),
@@ -44,6 +43,23 @@ impl Probe {
     pub fn words(self) -> String {
         format!("codex {}", self.args().join(" "))
     }
+}
+
+/// The variables of a question: no key, and nothing that colours, folds, translates or pages an answer.
+/// `CLICOLOR_FORCE=1` colours the help of 0.98.0, 0.156.1 and 0.171.0 even in a pipe.
+fn variables(config: &Config, folder: &Path) -> Vec<(OsString, Option<OsString>)> {
+    let removed = config.removed_variables.iter().chain(&[
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "FORCE_COLOR",
+        "NO_COLOR",
+        "LANGUAGE",
+        "PAGER",
+    ]);
+    let removed = removed.map(|name| (OsString::from(name), None));
+    let set = [("TERM", "dumb"), ("COLUMNS", "200"), ("LC_ALL", "C.UTF-8"), ("GIT_PAGER", "cat")];
+    let set = set.map(|(name, value)| (name.into(), Some(value.into())));
+    removed.chain(set).chain([("TMPDIR".into(), Some(folder.into()))]).collect()
 }
 
 /// The questions that a launch with `config` needs an answer to.
@@ -82,6 +98,7 @@ fn wanted_options(config: &Config) -> Vec<&'static str> {
         (extra.ignore_user_config, "--ignore-user-config"),
         (extra.ignore_rules, "--ignore-rules"),
         (config.rights == Rights::Bypass, "--dangerously-bypass-approvals-and-sandbox"),
+        (config.fork.is_some(), "fork"),
     ]
     .into_iter()
     .filter_map(|(wanted, option)| wanted.then_some(option))
@@ -94,19 +111,22 @@ pub fn heed(probe: Probe, answer: io::Result<Answer>, config: &mut Config) -> Re
     let answer = answer.map_err(|error| refuse(Status::UNAVAILABLE, &probe.words(), why(&error)))?;
     match probe {
         Probe::SignIn if answer.well => Ok(Vec::new()),
-        Probe::SignIn => Err(not_signed_in(&answer)),
+        Probe::SignIn => Err(not_signed_in(&answer, config)),
         Probe::Options => heed_options(&answer, config),
     }
 }
 
-fn not_signed_in(answer: &Answer) -> Refusal {
+fn not_signed_in(answer: &Answer, config: &Config) -> Refusal {
     // Warnings may stand before it; the last line is the answer (0.98.0 to 0.171.0).
     let said = answer.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no answer");
     let said = said.trim().trim_end_matches('.');
+    let removed = variables_to_remove(config);
+    let removed = removed.iter().filter(|name| SIGN_IN_VARIABLES.contains(&name.as_str()));
+    let kept: String = removed.map(|name| format!("; {name} was removed: --keep-env {name}")).collect();
     refuse(
         Status::UNAVAILABLE,
         "codex login status",
-        format!("{said}; sign in with `codex login`, or go without asking with --skip-auth-check"),
+        format!("{said}{kept}; sign in with `codex login`, or go without asking with --skip-auth-check"),
     )
 }
 
@@ -117,7 +137,11 @@ fn common_options(config: &Config) -> impl Iterator<Item = &'static str> {
 }
 
 fn heed_options(answer: &Answer, config: &mut Config) -> Result<Vec<String>, Refusal> {
-    let listed = listed_options(&answer.text);
+    let listed = listed(&answer.text);
+    // Up to 0.42 --experimental-json is the stream of today, and --json an older one, of which no answer is known.
+    if listed.contains("--experimental-json") {
+        return Err(refuse(Status::UNAVAILABLE, "codex", "is older than 0.44: its --json is another stream"));
+    }
     let mut said = Vec::new();
     let wanted = common_options(config).chain(wanted_options(config));
     for option in wanted.filter(|option| !listed.contains(option)).collect::<Vec<_>>() {
@@ -133,11 +157,15 @@ fn heed_options(answer: &Answer, config: &mut Config) -> Result<Vec<String>, Ref
     Ok(said)
 }
 
-/// The long options that a help text lists: the words of the lines that begin with an option.
-fn listed_options(help: &str) -> HashSet<&str> {
+/// The long options and the commands that a help text lists: the words of the lines that begin with an option, and the
+/// first words of the lines below "Commands:".
+fn listed(help: &str) -> HashSet<&str> {
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let words = lines.flat_map(|line| line.split([' ', ',', '=']));
-    words.filter(|word| word.starts_with("--")).collect()
+    let options = words.filter(|word| word.starts_with("--"));
+    let commands = help.lines().skip_while(|line| line.trim() != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.trim().is_empty());
+    options.chain(commands.filter_map(|line| line.split_whitespace().next())).collect()
 }
 
 /// The names of the variables that are set and that Codex will not see.
@@ -152,10 +180,10 @@ mod tests {
 
     #[test]
     fn options_are_read_from_the_lines_that_list_them() {
-        let help = "Run --not-this\n\nOptions:\n  -c, --config <key=value>\n          Use --nor-this to\n  \
+        let help = "Run --not-this\n\nCommands:\n  resume  Go on\n  fork    Fork\n\nOptions:\n  -c, --config <key=value>\n          Use --nor-this to\n  \
                     -i, --image <FILE>...\n      --ignore-rules\n          Do not\n";
-        let mut listed: Vec<&str> = listed_options(help).into_iter().collect();
+        let mut listed: Vec<&str> = listed(help).into_iter().collect();
         listed.sort_unstable();
-        assert_eq!(listed, ["--config", "--ignore-rules", "--image"]);
+        assert_eq!(listed, ["--config", "--ignore-rules", "--image", "fork", "resume"]);
     }
 }

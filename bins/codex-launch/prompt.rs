@@ -10,6 +10,23 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+/// The most characters that newer versions take (0.156.1 and 0.171.0; 0.98.0 takes any number).
+pub const MOST_CHARACTERS: usize = 1 << 20;
+
+/// How many characters `prompt` has.
+pub fn characters(prompt: &[u8]) -> usize {
+    // All bytes but those that go on with a character.
+    prompt.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
+}
+
+/// What is waited for while the prompt is read.
+pub fn source(prompt: &Prompt) -> String {
+    match prompt {
+        Prompt::Read { file: Some(file), .. } => format!("the prompt, from {}", file.display()),
+        _ => "the prompt, from stdin".to_owned(),
+    }
+}
+
 /// Reads the whole prompt. It is passed on byte for byte: nothing is decoded, trimmed or ended.
 pub fn read(prompt: &Prompt) -> Result<Vec<u8>, Refusal> {
     let (file, system, earlier) = match prompt {
@@ -27,6 +44,10 @@ pub fn read(prompt: &Prompt) -> Result<Vec<u8>, Refusal> {
             "prompt",
             "is empty; it is read from stdin, or from --prompt-file",
         ));
+    }
+    if system.is_none() && earlier.is_none() {
+        // Not copied: it can be hundreds of megabytes.
+        return Ok(last_turn);
     }
     let mut whole = Vec::new();
     if let Some(path) = system {

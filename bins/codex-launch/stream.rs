@@ -4,6 +4,7 @@
 //! where stderr goes. A line is judged whole before a byte of it is passed on.
 
 use crate::aside::Aside;
+use crate::resume::Wanted;
 use crate::session::Session;
 use common::edge::output::{Output, Settled};
 use common::edge::signals::Notice;
@@ -25,7 +26,7 @@ pub struct Wiring {
     /// Where noise goes.
     pub aside: Aside,
     /// The thread that it must be.
-    pub thread: Option<String>,
+    pub thread: Option<Wanted>,
     /// Where the thread's id is written.
     pub session: Option<Session>,
     /// Whom to tell that the run must end.
@@ -150,7 +151,7 @@ impl Stream {
             self.has_answer = !text.trim().is_empty();
         }
         if let Event::ThreadStarted(Some(id)) = event {
-            if self.wiring.thread.as_ref().is_some_and(|thread| !thread.eq_ignore_ascii_case(id)) {
+            if self.wiring.thread.as_ref().is_some_and(|thread| !thread.is(id)) {
                 self.is_wrong_thread = true;
                 // A run whose end is under way no longer listens, and needs not be told.
                 let _ = self.wiring.notices.send(Notice::Halt);

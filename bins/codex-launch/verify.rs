@@ -1,5 +1,6 @@
 //! Whether Codex is signed in, seen by one small run.
 
+use crate::NAME;
 use crate::answer::Answer;
 use crate::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
 use crate::check::{Refusal, refuse};
@@ -10,18 +11,20 @@ use common::edge::halves::Link;
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::safe;
-use common::face::say::why;
+use common::face::say::{self, why};
 use common::flow::cause::Cause;
 use std::time::Duration;
 
 /// What is asked.
 const PROMPT: &str = "Reply with the single word: ok";
 
-/// How long that may take.
-const LIMIT: Duration = Duration::from_secs(300);
+/// How long that may take when no other limit is given. Without a network newer versions wait for ever.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs it and prints how it went: status 0 when an answer came, 69 when Codex is not signed in, else as for a run.
 pub fn run(config: Config, traces: &Traces, link: Link) -> Result<Status, Refusal> {
+    let limit = config.limit().as_secs_f64();
+    say::line(NAME, &format!("asking codex for one word, for at most {limit}s"));
     let outcome = launch::supervised(config, To::Caller, traces, link)?;
     let status = match &outcome.ending {
         Ending::Failed(failure) if failure.cause == Some(Cause::Auth) => Status::UNAVAILABLE,
@@ -44,16 +47,18 @@ pub fn run(config: Config, traces: &Traces, link: Link) -> Result<Status, Refusa
     Ok(status)
 }
 
-/// The run: nothing may be written, and neither the user's config nor a repository has a say in it.
+/// The run: nothing may be written, and neither the user's config and rules nor a repository has a say in it. Options
+/// that would change what is asked or where it goes are refused before.
 pub fn small(config: Config) -> Config {
+    let ephemeral = config.extra.ephemeral;
     Config {
         rights: Rights::Sandbox(Sandbox::ReadOnly),
-        extra: Extra { ignore_user_config: true, ..Extra::default() },
-        may_leave_out: &["--ignore-user-config"],
+        extra: Extra { ignore_user_config: true, ignore_rules: true, ephemeral, ..Extra::default() },
+        may_leave_out: &["--ignore-user-config", "--ignore-rules"],
         skip_git_repo_check: true,
         prompt: Prompt::Given(PROMPT),
         outputs: Outputs::default(),
-        time: config.time.min(LIMIT),
+        time: config.time.or(Some(LIMIT)),
         ..config
     }
 }

@@ -6,9 +6,10 @@ use std::os::unix::fs::symlink;
 
 use super::{FILES, bare, over};
 use crate::harness::filter::{Filter, binary};
+use crate::harness::progress::Progress;
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
-use crate::harness::script::Script;
+use crate::harness::script::{C, M, S, Script, T};
 
 /// Asserts that a launch in `scratch` is refused with `status`.
 #[track_caller]
@@ -75,6 +76,106 @@ fn a_negative_time_is_no_unknown_option() {
     let scratch = Scratch::git();
     let ran = bare(&scratch, &Script::good()).args(["--timeout-seconds", "-1"]).run();
     ran.exits(64).stderr_has("above zero");
+}
+
+#[test]
+fn the_nearest_right_thing_is_named() {
+    for (args, instead) in [
+        (&["prompt.md"][..], "the prompt is read from stdin, or from --prompt-file prompt.md"),
+        (&["--progres-file", "p"], "did you mean '--progress-file'?"),
+        (&["-m", "gpt-5.4"], "did you mean '--model'?"),
+        (&["--yolo"], "did you mean '--bypass'?"),
+    ] {
+        refused_args(64, args).stderr_has(instead);
+    }
+}
+
+#[test]
+fn what_a_sign_in_run_cannot_honour_is_64() {
+    for args in [
+        &["--progress-file", "p"][..],
+        &["--result-file", "r"],
+        &["--output-schema", "s"],
+        &["--image", "i"],
+        &["--add-dir", "."],
+        &["--prompt-file", "f"],
+        &["--sandbox", "workspace-write"],
+        &["--fork", "f"],
+        &["--force"],
+        &["--decide", "stream"],
+    ] {
+        refused_args(64, &[args, &["--verify-sign-in"]].concat());
+    }
+}
+
+#[test]
+fn an_image_that_codex_would_take_for_two_is_64() {
+    let scratch = Scratch::git();
+    scratch.write("a,b.png", "");
+    let ran = refused(&scratch, 64, |launcher| launcher.args(["--image", "a,b.png"]));
+    ran.stderr_has("--image a,b.png: codex takes the comma");
+    // As for Codex, two names are two images; each has to be there.
+    scratch.write("c.png", "");
+    refused(&scratch, 66, |launcher| launcher.args(["--image", "c.png,d.png"])).stderr_has("--image d.png");
+    scratch.write("d.png", "");
+    bare(&scratch, &Script::good()).args(["--image", "c.png,d.png"]).run().exits(0);
+}
+
+/// The sentinel that a launch leaves in `p` which is refused with `status`.
+#[track_caller]
+fn sealed(scratch: &Scratch, status: i32, prepare: impl FnOnce(Filter) -> Filter) {
+    let launcher = bare(scratch, &Script::good()).args(["--seal-refusal", "--progress-file", "p"]);
+    prepare(launcher).run().exits(status);
+    let progress = Progress::read(scratch.path("p"));
+    progress.failed(status, "refused").events_are([]);
+    assert_eq!(progress.elapsed_seconds(), 0);
+}
+
+#[test]
+fn a_refused_launch_leaves_a_sentinel_where_it_is_asked_to() {
+    sealed(&Scratch::git(), 69, |launcher| launcher.env("FAKE_CODEX_LOGIN", "fail"));
+    sealed(&Scratch::git(), 69, |launcher| {
+        launcher.args(["--ephemeral"]).env("FAKE_CODEX_HELP_WITHOUT", "--ephemeral")
+    });
+    sealed(&Scratch::git(), 66, |launcher| launcher.args(["--cd", "/"]));
+    sealed(&Scratch::git(), 66, |launcher| launcher.args(["--result-file", "no-such-folder/r"]));
+    sealed(&Scratch::git(), 64, |launcher| launcher.stdin(""));
+    sealed(&Scratch::git(), 64, |launcher| launcher.args(["--resume", ""]));
+    let scratch = Scratch::git();
+    scratch.write("p", "{}\n");
+    sealed(&scratch, 64, |launcher| launcher.arg("--force").stdin(""));
+    let scratch = Scratch::git();
+    bare(&scratch, &Script::good()).args(["--seal-refusal", "--progress-file", "p"]).run().exits(0);
+    Progress::read(scratch.path("p")).completed();
+}
+
+#[test]
+fn a_refusal_is_not_written_over_what_is_there() {
+    let scratch = Scratch::git();
+    scratch.write("p", "{}\n");
+    let launcher = || bare(&scratch, &Script::good()).args(["--seal-refusal", "--progress-file", "p"]);
+    launcher().run().exits(66);
+    assert_eq!(scratch.text("p"), "{}\n");
+    // One that is an input as well is not started anew.
+    launcher().args(["--force", "--prompt-file", "p"]).run().exits(64);
+    assert_eq!(scratch.text("p"), "{}\n");
+}
+
+#[test]
+fn a_refusal_is_not_written_while_another_launch_has_the_file() {
+    let scratch = Scratch::git();
+    let script = Script::new()
+        .lines([T, S])
+        .touch(&scratch.path("runs"))
+        .await_file(&scratch.path("go"))
+        .lines([M, C]);
+    let running = bare(&scratch, &script).args(["--progress-file", "p"]).start();
+    scratch.wait_for("runs");
+    let second = bare(&scratch, &script).args(["--seal-refusal", "--progress-file", "p", "--force"]);
+    second.run().exits(66).stderr_has("another launch is writing it");
+    scratch.write("go", "");
+    running.end().exits(0);
+    Progress::read(scratch.path("p")).completed().events_are([T, S, M, C]);
 }
 
 #[test]

@@ -8,7 +8,15 @@ use crate::harness::filter::Filter;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
 
-const REMOVED: [&str; 4] = ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_THREAD_ID"];
+const REMOVED: [&str; 7] = [
+    "CODEX_API_KEY",
+    "CODEX_ACCESS_TOKEN",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "CODEX_THREAD_ID",
+    "CODEX_SESSION_ID",
+    "CODEX_TOOL_CALL_ID",
+];
 
 /// What the child sees of itself in a good run.
 fn portrait(prepare: impl FnOnce(Filter) -> Filter) -> Value {

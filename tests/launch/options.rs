@@ -185,6 +185,8 @@ fn help_has_all_options_and_all_statuses() {
         "--keep-env",
         "--decide",
         "--kill-grace",
+        "--fork",
+        "--seal-refusal",
         "--force",
         "--verify-sign-in",
         "--dry-run",

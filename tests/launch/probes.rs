@@ -1,7 +1,15 @@
 //! What is asked of Codex before the launch, and when it is not.
 
-use super::{bare, launch, progress};
-use crate::harness::filter::Filter;
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+
+use super::{FILES, bare, launch, over, progress};
+use crate::harness::filter::{Filter, binary};
 use crate::harness::scratch::Scratch;
 use crate::harness::script::Script;
 
@@ -85,7 +93,10 @@ fn a_sign_in_is_verified_by_a_small_run() {
     assert!(!ran.stdout.is_empty() || !ran.stderr.is_empty(), "{ran}");
     assert_eq!(scratch.text("prompt"), "Reply with the single word: ok");
     let argv = scratch.json("portrait")["argv"].to_string();
-    assert!(argv.contains("read-only") && argv.contains("--ignore-user-config"), "{argv}");
+    for word in ["read-only", "--ignore-user-config", "--ignore-rules"] {
+        assert!(argv.contains(word), "{word}: {argv}");
+    }
+    ran.stderr_has("asking codex for one word, for at most 120s");
 
     let verify = |script: &Script| bare(&scratch, script).arg("--verify-sign-in");
     verify(&Script::good()).env("FAKE_CODEX_LOGIN", "fail").run().exits(69);
@@ -108,4 +119,82 @@ fn a_refusal_leaves_no_question_behind() {
             scope.spawn(|| (0..20).for_each(|_| refused()));
         }
     });
+}
+
+/// A Codex that leaves a daemon and a temporary file behind each question.
+fn littering(scratch: &Scratch) -> PathBuf {
+    let fake = binary("fake-codex").display().to_string();
+    let program = scratch.write(
+        "codex",
+        format!(
+            "#!/bin/sh\ncase \"$*\" in *status* | *--help*) touch \"$TMPDIR/litter\"; setsid sleep 300 \
+             >/dev/null 2>&1 & touch {}/asked ;; esac\nexec {fake} \"$@\"\n",
+            scratch.dir().display()
+        ),
+    );
+    set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
+    program
+}
+
+#[test]
+fn questions_leave_nothing_when_nothing_is_launched() {
+    // That no process is left is asserted at each end.
+    let scratch = Scratch::git();
+    let temporary = Scratch::new();
+    let codex = littering(&scratch);
+    let launcher = || over(&codex, &scratch, &Script::good()).env("TMPDIR", temporary.dir());
+    launcher().args(["--dry-run", "--ephemeral"]).run().exits(0);
+    launcher().env("FAKE_CODEX_LOGIN", "fail").run().exits(69);
+    // As late as can be: the outputs are being opened, and one waits for its reader.
+    mkfifo(&scratch.path("pipe"), Mode::from_bits_truncate(0o600)).expect("a named pipe");
+    std::fs::remove_file(scratch.path("asked")).expect("a mark");
+    let running = launcher().args(FILES).args(["--stderr-file", "pipe"]).start();
+    scratch.wait_for("asked");
+    scratch.wait_for("p");
+    running.signal(Signal::SIGTERM);
+    running.end().exits(143);
+    assert_eq!(temporary.names(), [""; 0]);
+    launcher().run().exits(0);
+    assert_eq!(temporary.names(), [""; 0]);
+}
+
+#[test]
+fn questions_are_asked_in_an_environment_of_their_own() {
+    let scratch = Scratch::git();
+    let launcher = launch(&scratch, &Script::good()).args(["--ephemeral", "--ignore-rules"]);
+    let surroundings = [
+        ("CLICOLOR_FORCE", "1"),
+        ("FORCE_COLOR", "1"),
+        ("TERM", "xterm-256color"),
+        ("LANG", "C"),
+        ("COLUMNS", "20"),
+        ("PAGER", "false"),
+    ];
+    let launcher = surroundings.iter().fold(launcher, |launcher, (name, value)| launcher.env(name, value));
+    launcher.run().exits(0).stderr_lacks("left out");
+}
+
+#[test]
+fn a_key_that_was_removed_is_named_where_it_would_have_been_the_sign_in() {
+    for name in ["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"] {
+        let scratch = Scratch::git();
+        let launcher =
+            launch(&scratch, &Script::good()).env("FAKE_CODEX_LOGIN", "fail").env(name, "a-secret");
+        let ran = launcher.env("OPENAI_BASE_URL", "a-secret").run();
+        ran.exits(69).stderr_has(&format!("; {name} was removed: --keep-env {name};"));
+        ran.stderr_lacks("a-secret").stderr_lacks("OPENAI_BASE_URL");
+    }
+}
+
+#[test]
+fn a_codex_with_the_older_stream_is_refused_where_its_options_are_asked_for() {
+    let scratch = Scratch::git();
+    let codex = scratch.write(
+        "codex",
+        "#!/bin/sh\nprintf 'Options:\\n      --json\\n      --experimental-json\\n      --output-schema <FILE>\\n'\n",
+    );
+    set_permissions(&codex, Permissions::from_mode(0o755)).expect("a program");
+    scratch.write("schema", "{}");
+    let launcher = over(&codex, &scratch, &Script::good()).args(["--output-schema", "schema"]);
+    launcher.run().exits(69).stderr_has("is older than 0.44");
 }

@@ -74,17 +74,25 @@ pub struct Question {
 }
 
 impl Question {
-    /// Starts `program` with `args`, without the `removed_variables`.
+    /// Starts `program` with `args`, in this environment but for `variables`: those with a value are set, the others are
+    /// removed.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn ask(program: &Path, args: &[&str], removed_variables: &[OsString]) -> io::Result<Question> {
+    pub fn ask(
+        program: &Path,
+        args: &[&str],
+        variables: &[(OsString, Option<OsString>)],
+    ) -> io::Result<Question> {
         // Nothing that can be missing, as /dev/null can.
         let (nothing, _) = io::pipe()?;
         let mut command = Command::new(program);
         command.args(args).stdin(nothing).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for name in removed_variables {
-            command.env_remove(name);
+        for (name, value) in variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
         }
         process::in_own_session(&mut command);
         let mut child = command.spawn()?;

@@ -91,7 +91,8 @@ impl Cause {
     /// a reason of its own, in a line that begins with "Error", that line alone counts.
     pub fn named_on_stderr(text: &str) -> Option<Cause> {
         let lines = || text.lines().filter(|line| !is_logged(line));
-        let reason = lines().rfind(|line| line.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("error")));
+        let reason =
+            lines().rfind(|line| line.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("error")));
         match reason {
             Some(reason) => Cause::named_in(reason),
             None => Cause::named_in(&lines().collect::<Vec<_>>().join("\n")),
@@ -150,14 +151,8 @@ const PHRASES: [(Cause, &[&str]); 8] = [
 ];
 
 /// The words of a connection that failed.
-const TRANSPORT: &[&str] = &[
-    "stream disconnected",
-    "reconnecting",
-    "connection",
-    "network",
-    "timed out",
-    "error sending request",
-];
+const TRANSPORT: &[&str] =
+    &["stream disconnected", "reconnecting", "connection", "network", "timed out", "error sending request"];
 
 /// What Codex prints before an HTTP status.
 const BEFORE_STATUS: [&str; 4] = ["unexpected status ", "last status: ", "http ", "http error: "];
@@ -274,7 +269,10 @@ mod tests {
                 "Error: thread/start failed: required MCP servers failed to initialize: need: connection closed",
                 Some(Cause::Config),
             ),
-            ("Error: thread/resume failed: no rollout found for thread id X (code -32600)", Some(Cause::NoThread)),
+            (
+                "Error: thread/resume failed: no rollout found for thread id X (code -32600)",
+                Some(Cause::NoThread),
+            ),
             ("Error: thread/resume failed: thread X already has an active writer", Some(Cause::ThreadBusy)),
             ("context window\nError: something else\n", None),
             ("Please log in again", Some(Cause::Auth)),

@@ -86,6 +86,17 @@ fn codex() -> Command {
     let prompt = Arg::new("prompt").value_name("PROMPT");
     let thread = Arg::new("thread").value_name("SESSION_ID");
     let image = Arg::new("image").long("image").short('i').action(ArgAction::Append);
+    let review = Command::new("review")
+        .about("Run a code review against the current repository")
+        .arg(Arg::new("uncommitted").long("uncommitted").action(ArgAction::SetTrue).conflicts_with("prompt"))
+        .arg(Arg::new("base").long("base").conflicts_with("prompt"))
+        .arg(Arg::new("commit").long("commit").conflicts_with("prompt"))
+        .arg(&prompt);
+    let fork = Command::new("fork").about("Fork a previous session by id into a new session").args([
+        &image,
+        &thread.clone().required(true),
+        &prompt,
+    ]);
     let exec = Command::new("exec")
         .about("Run Codex non-interactively")
         .next_line_help(true)
@@ -98,11 +109,8 @@ fn codex() -> Command {
                 .arg(Arg::new("all").long("all").action(ArgAction::SetTrue))
                 .args([&image, &thread, &prompt]),
         )
-        .subcommand(Command::new("fork").about("Fork a previous session by id into a new session").args([
-            &image,
-            &thread.clone().required(true),
-            &prompt,
-        ]));
+        .subcommand(review)
+        .subcommands(Some(fork).filter(|_| !left_out("fork")));
     let status = Command::new("status").arg(arg(&ROWS[0]));
     Command::new("codex")
         .bin_name("codex")
@@ -127,7 +135,10 @@ fn run(exec: &ArgMatches) -> Run {
     }
     let of = |matches: &ArgMatches, name| matches.get_one::<String>(name).cloned();
     Run {
-        thread: exec.subcommand().and_then(|(_, continued)| of(continued, "thread")),
+        thread: exec
+            .subcommand()
+            .filter(|(name, _)| *name != "review")
+            .and_then(|(_, of_it)| of(of_it, "thread")),
         answer_file: of(exec, "output-last-message").map(PathBuf::from),
     }
 }

@@ -13,7 +13,15 @@ const SECRET: &str = "a-secret";
 fn seen(version: &str, options: &[&str]) -> Vec<String> {
     // 0.156.1 can leave out the beginning of what a command prints at once, so it goes to a file as well.
     let world = world(version, &json!({"answers": [{"command": "env | tee seen"}, {"message": "Done."}]}));
-    let variables = ["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "CODEX_THREAD_ID"];
+    let variables = [
+        "OPENAI_API_KEY",
+        "CODEX_API_KEY",
+        "CODEX_ACCESS_TOKEN",
+        "OPENAI_BASE_URL",
+        "CODEX_THREAD_ID",
+        "CODEX_SESSION_ID",
+        "CODEX_TOOL_CALL_ID",
+    ];
     let launcher = variables.iter().fold(launch(&world), |launcher, name| launcher.env(name, SECRET));
     launcher.env("OF_MINE", "kept").args(options).run().exits(0).stderr_lacks(SECRET);
     let progress = progress(&world);

@@ -40,6 +40,13 @@ fn rules_are_not_ignored_where_codex_cannot(version: &str) {
     assert_eq!(said.collect::<Vec<_>>(), [left_out]);
 }
 
+fn options_are_seen_in_colour_too(version: &str) {
+    let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+    let launcher = launch(&world).arg("--ephemeral").env("CLICOLOR_FORCE", "1").env("TERM", "xterm-256color");
+    launcher.env("COLUMNS", "20").env("LANG", "C").env("PAGER", "false").run().exits(0);
+    progress(&world).completed();
+}
+
 fn no_session_is_kept(version: &str) {
     let world = world(version, &json!({"answers": [{"message": "Done."}]}));
     launch(&world).arg("--ephemeral").run().exits(0);
@@ -105,6 +112,6 @@ fn an_empty_git_folder_is_no_worktree(version: &str) {
 with_codex! { [v0_98_0 v0_156_1 v0_171_0] rules_hold options_do_what_they_say }
 with_codex! {
     [v0_156_1 v0_171_0]
-    rules_are_ignored no_session_is_kept outside_a_git_worktree an_empty_git_folder_is_no_worktree
+    options_are_seen_in_colour_too rules_are_ignored no_session_is_kept outside_a_git_worktree an_empty_git_folder_is_no_worktree
 }
 with_codex! { [v0_98_0] rules_are_not_ignored_where_codex_cannot what_codex_does_not_know_is_refused }

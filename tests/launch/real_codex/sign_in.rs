@@ -34,6 +34,21 @@ fn signed_in(version: &str) {
     progress(&world).completed();
 }
 
+fn a_token_does_not_replace_the_login(version: &str) {
+    let world = world(version, &json!({"answers": [{"message": "Done."}]}));
+    let token = |launcher: Filter| launcher.env("CODEX_ACCESS_TOKEN", "a-token");
+    let ran = token(asking(&world)).run();
+    ran.exits(69)
+        .stderr_has("CODEX_ACCESS_TOKEN was removed: --keep-env CODEX_ACCESS_TOKEN")
+        .stderr_lacks("a-token");
+    let login = program(world.program()).args(["login", "--with-api-key"]).stdin("sk-a-key\n");
+    world.around(login).run().exits(0);
+    token(asking(&world)).run().exits(0);
+    progress(&world).completed();
+    // Kept, it does: this one is none.
+    token(asking(&world)).args(["--force", "--keep-env", "CODEX_ACCESS_TOKEN"]).run().exits(69);
+}
+
 fn a_provider_of_ones_own_is_not_asked_about(version: &str) {
     let world = world(version, &json!({"answers": [{"message": "Done."}]}));
     asking(&world).args(["-c", "model_provider=\"loopback\""]).run().exits(0);
@@ -76,6 +91,6 @@ fn a_fault_that_is_not_the_sign_in(version: &str) {
 with_codex! { [v0_98_0 v0_156_1 v0_171_0] not_signed_in_is_said_before_anything_is_made }
 with_codex! {
     [v0_156_1 v0_171_0]
-    not_signed_in_is_said_without_a_run signed_in a_provider_of_ones_own_is_not_asked_about
+    not_signed_in_is_said_without_a_run signed_in a_token_does_not_replace_the_login a_provider_of_ones_own_is_not_asked_about
     verified refused a_fault_that_is_not_the_sign_in
 }
