@@ -1,4 +1,4 @@
-//! The README says what the programs do: its tables are compared with them, and its examples are run.
+//! The documents say what the programs do: their tables are compared with the programs, and their examples are run.
 
 use crate::harness::filter::{binary, filter};
 use crate::harness::progress::Progress;
@@ -6,22 +6,48 @@ use crate::harness::scratch::Scratch;
 use crate::harness::script::{S, Script, T};
 use common::face::exit;
 use std::collections::BTreeSet;
+use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 const README: &str = include_str!("../README.md");
 
-/// The text of the section with this heading, up to the next one.
-fn section(heading: &str) -> &'static str {
-    let (_, after) = README.split_once(&format!("\n## {heading}\n")).expect("a section");
+/// The path of the manual of a filter.
+fn manual_path(filter: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("bins").join(filter).join("README.md")
+}
+
+/// The manual of a filter.
+#[track_caller]
+fn manual(filter: &str) -> String {
+    fs::read_to_string(manual_path(filter)).expect("a manual")
+}
+
+/// The text of the section of `document` with this heading, up to the next section.
+#[track_caller]
+fn section<'a>(document: &'a str, heading: &str) -> &'a str {
+    let (_, after) = document.split_once(&format!("\n## {heading}\n")).expect("a section");
     after.split_once("\n## ").map_or(after, |(section, _)| section)
 }
 
 /// The rows of the first table of a section, without its head.
-fn table(heading: &str) -> Vec<Vec<&'static str>> {
-    let rows = section(heading).lines().skip_while(|line| !line.starts_with("|---"));
+#[track_caller]
+fn table<'a>(document: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
+    let rows = section(document, heading).lines().skip_while(|line| !line.starts_with("|---"));
     let rows = rows.skip(1).take_while(|line| line.starts_with('|'));
     // A bar that belongs to a cell is escaped.
     rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+}
+
+/// The rows of the table of options of a filter, or of one of its jobs: of section `Options`, or `Options of JOB`, of its
+/// manual. A filter that has no manual yet has them in the README.
+fn options(filter_and_job: &[&str]) -> Vec<String> {
+    let (document, heading) = match (manual_path(filter_and_job[0]).exists(), filter_and_job) {
+        (true, [filter]) => (manual(filter), "Options".to_owned()),
+        (true, [filter, job @ ..]) => (manual(filter), format!("Options of {}", job.join(" "))),
+        _ => (README.to_owned(), format!("Options of {}", filter_and_job.join(" "))),
+    };
+    table(&document, &heading).iter().map(|row| row[0].to_owned()).collect()
 }
 
 /// The long options that a text speaks of.
@@ -32,11 +58,11 @@ fn long_options(text: &str) -> BTreeSet<&str> {
 
 #[test]
 fn the_exit_table_is_the_one_in_the_code() {
-    let rows: Vec<(&str, &str)> = table("Exit status").iter().map(|row| (row[0], row[1])).collect();
+    let rows: Vec<(&str, &str)> = table(README, "Exit status").iter().map(|row| (row[0], row[1])).collect();
     assert_eq!(rows, exit::TABLE);
 }
 
-/// The filters whose options the README lists, with their jobs where they have several.
+/// The filters whose options the documents list, with their jobs where they have several.
 const FILTERS: [&[&str]; 6] = [
     &["codex-launch"],
     &["jsonl-tee"],
@@ -63,9 +89,9 @@ fn every_option_is_in_the_table_and_every_option_in_the_table_exists() {
         // A job is of its filter's version.
         assert_eq!(help.remove("--version"), words.len() == 1);
         let name = words.join(" ");
-        let first_cells: Vec<&str> = table(&format!("Options of {name}")).iter().map(|row| row[0]).collect();
-        let readme: BTreeSet<&str> = first_cells.iter().flat_map(|cell| long_options(cell)).collect();
-        assert_eq!(readme, help, "{name}");
+        let options = options(words);
+        let documented: BTreeSet<&str> = options.iter().flat_map(|cell| long_options(cell)).collect();
+        assert_eq!(documented, help, "{name}");
     }
 }
 
@@ -78,12 +104,12 @@ fn the_help_ends_with_the_exit_table() {
 }
 
 /// Runs each line of the shell blocks of a section that begins with one of `commands` at the top of the repository,
-/// and asserts that what comes out is what the text blocks say.
+/// and asserts that what comes out is what the text blocks say. `name` is the filter that they run.
 #[track_caller]
-fn goes_as_written(heading: &str, name: &str, commands: &[&str]) {
+fn goes_as_written(document: &str, heading: &str, name: &str, commands: &[&str]) {
     let blocks = |kind: &str| {
         let fence = format!("```{kind}\n");
-        let blocks = section(heading).split(&fence).skip(1);
+        let blocks = section(document, heading).split(&fence).skip(1);
         blocks.map(|block| block.split("```").next().expect("its end")).collect::<String>()
     };
     let script: String = blocks("sh")
@@ -100,24 +126,24 @@ fn goes_as_written(heading: &str, name: &str, commands: &[&str]) {
 #[test]
 fn a_run_is_read_as_it_is_written() {
     let commands = ["codex-render tests/", "codex-render --answer tests/"];
-    goes_as_written("Reading a run", "codex-render", &commands);
+    goes_as_written(&manual("codex-render"), "Examples", "codex-render", &commands);
 }
 
 #[test]
 fn a_run_costs_what_is_written() {
-    goes_as_written("What a run cost", "usage-diff", &["(", "cd ", "usage-diff ", ")"]);
+    goes_as_written(&manual("usage-diff"), "Examples", "usage-diff", &["(", "cd ", "usage-diff ", ")"]);
 }
 
 #[test]
 fn a_pipeline_goes_as_it_is_written() {
     let scratch = Scratch::git();
-    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    fs::create_dir(scratch.path("bin")).expect("a folder");
     for (name, program) in
         [("jsonl-tee", "jsonl-tee"), ("jsonl-sentinel", "jsonl-sentinel"), ("codex", "fake-codex")]
     {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let (_, block) = section("In a pipeline").split_once("```sh\n").expect("a block");
+    let (_, block) = section(README, "In a pipeline").split_once("```sh\n").expect("a block");
     let (script, rest) = block.split_once("```").expect("its end");
     let (_, output) = rest.split_once("```text\n").expect("what it prints");
     let (output, _) = output.split_once("```").expect("its end");
@@ -132,13 +158,13 @@ fn a_pipeline_goes_as_it_is_written() {
 #[test]
 fn a_wave_is_watched_as_it_is_written() {
     let scratch = Scratch::git();
-    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    fs::create_dir(scratch.path("bin")).expect("a folder");
     for (name, program) in
         [("codex-launch", "codex-launch"), ("wave-watch", "wave-watch"), ("codex", "fake-codex")]
     {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let blocks = section("Watching a wave").split("```sh\n").skip(1);
+    let blocks = section(README, "Watching a wave").split("```sh\n").skip(1);
     let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
     let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
     let ran =
@@ -153,11 +179,11 @@ fn a_wave_is_watched_as_it_is_written() {
 #[test]
 fn the_launches_of_a_wave_are_cancelled_as_the_jobs_of_the_shell() {
     let scratch = Scratch::git();
-    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    fs::create_dir(scratch.path("bin")).expect("a folder");
     for (name, program) in [("codex-launch", "codex-launch"), ("codex", "fake-codex")] {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let (_, block) = section("Watching a wave").split_once("```sh\n").expect("a block");
+    let (_, block) = section(README, "Watching a wave").split_once("```sh\n").expect("a block");
     let (launches, _) = block.split_once("\nwave-watch ").expect("the watcher");
     let script = format!(
         "{launches}\nuntil [ -s A1.progress.jsonl ] && [ -s A2.progress.jsonl ]; do sleep 0.02; done\n\
@@ -180,7 +206,8 @@ fn the_launches_of_a_wave_are_cancelled_as_the_jobs_of_the_shell() {
 
 #[test]
 fn the_removed_variables_are_removed() {
-    let names: Vec<&str> = table("What is removed from the environment").iter().map(|row| row[0]).collect();
+    let names: Vec<&str> =
+        table(README, "What is removed from the environment").iter().map(|row| row[0]).collect();
     let names: Vec<&str> = names.iter().map(|name| name.trim_matches('`')).collect();
     let scratch = Scratch::git();
     let mut launch = filter("codex-launch").arg("--dry-run").dir(scratch.dir());
@@ -196,10 +223,10 @@ fn the_removed_variables_are_removed() {
 #[test]
 fn the_main_job_goes_as_it_is_written() {
     let scratch = Scratch::git();
-    std::fs::create_dir(scratch.path("bin")).expect("a folder");
+    fs::create_dir(scratch.path("bin")).expect("a folder");
     symlink(binary("codex-launch"), scratch.path("bin/codex-launch")).expect("a link");
     symlink(binary("fake-codex"), scratch.path("bin/codex")).expect("a link");
-    let blocks = section("The main job, with your own account").split("```sh\n").skip(1);
+    let blocks = section(README, "The main job, with your own account").split("```sh\n").skip(1);
     let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
     assert!(script.contains("scripts/install"));
     let script = script.replace("scripts/install ", ": ").replace("mkdir -p ~/runs && cd ~/runs ", ": ");
