@@ -9,6 +9,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::agent;
 use super::part::{Part, Words};
 use super::plan::{Fault, Form, GATE, Held, Plan, Side, Victim};
 use super::record::Record;
@@ -110,6 +111,10 @@ impl Case<'_> {
                 self.signal(victim, pid, Signal::SIGCONT);
             }
             Fault::Freeze(halves, time) => self.freeze(halves, time),
+            Fault::Tamper(_) | Fault::Link(_) => {
+                let Some(_) = self.at_the_moment(Victim::Codex) else { return };
+                agent::harm(self.plan);
+            }
             Fault::FullDisk => {
                 let Some(_) = self.at_the_moment(Victim::Codex) else { return };
                 world::fill(&self.path("run/ballast"), 0);

@@ -6,6 +6,7 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use super::agent;
 use super::case::Ended;
 use super::plan::{Fault, Form, Plan, Side, Victim, WORK};
 use super::record::Record;
@@ -18,17 +19,19 @@ pub(super) enum Wrong {
     TornLine,
     Survivor,
     TemporaryFile,
+    Harm,
     Status,
 }
 
 impl Wrong {
     /// All, as the table names them.
-    pub(super) const NAMES: [(Wrong, &'static str); 6] = [
+    pub(super) const NAMES: [(Wrong, &'static str); 7] = [
         (Wrong::NoSentinel, "no sentinel"),
         (Wrong::TwoSentinels, "two"),
         (Wrong::TornLine, "torn line"),
         (Wrong::Survivor, "survivors"),
         (Wrong::TemporaryFile, "temp. files"),
+        (Wrong::Harm, "harm"),
         (Wrong::Status, "wrong status"),
     ];
 }
@@ -44,6 +47,9 @@ pub(super) fn check(plan: &Plan, ended: &Ended) -> Findings {
         checks.wrong(Wrong::Survivor, format!("{:?}", ended.survivors));
     }
     checks.temporary_files();
+    if !agent::is_precious_unharmed(plan) {
+        checks.wrong(Wrong::Harm, "a file of the user has changed".to_owned());
+    }
     match plan.side {
         Side::Filters => {
             checks.launcher(sealed.as_ref());
@@ -140,7 +146,8 @@ impl Check<'_> {
     }
 
     fn temporary_files(&mut self) {
-        let known = [".git", "p", "r", "e", "s", "copy", "ballast"];
+        // The last one is the agent's.
+        let known = [".git", "p", "r", "e", "s", "copy", "ballast", "moved"];
         let mut left = names(&self.ended.dir.join("tmp"));
         left.retain(|name| name != "ballast");
         left.extend(names(&self.ended.dir.join("run")).into_iter().filter(|name| !known.contains(&&**name)));
@@ -180,6 +187,8 @@ impl Check<'_> {
                 vec![natural, 66, 69, 74, 101, 125, 126, 127]
             }
             Fault::Descriptors(Victim::Tee, _) if self.ended.tee != Some(0) => vec![natural, 74],
+            // A run that failed has a reason of its own.
+            Fault::Tamper(_) => vec![if natural == 0 { 74 } else { natural }],
             // The whole answer, or the word that it is not.
             Fault::FullTemp(_) => vec![natural, 74],
             _ => vec![natural],
@@ -192,7 +201,11 @@ impl Check<'_> {
             if is_dead && fits(sentinel, natural) {
                 status = natural;
             }
-            if !fits(sentinel, status) {
+            let is_right = match self.plan.fault {
+                Fault::Tamper(_) if status == 74 => sentinel["rc"] == 74 && sentinel["cause"] == "tampered",
+                _ => fits(sentinel, status),
+            };
+            if !is_right {
                 self.wrong(Wrong::Status, format!("codex-launch: {status}, and the sentinel is {sentinel}"));
             }
         }
@@ -246,6 +259,8 @@ impl Check<'_> {
             Fault::Reader(Victim::Watcher) => vec![fits, 141],
             // Events that it has read can have made room for the sentinel: then the file is a truncated one.
             Fault::SizeLimit(_) => vec![fits, 65],
+            // It goes by what it reads: a forged sentinel, half a line, or a file that is another one.
+            Fault::Tamper(_) => vec![fits, 0, 1, 65, 66],
             _ => vec![fits],
         };
         self.status(Victim::Watcher, self.ended.watcher, &legal);

@@ -14,6 +14,7 @@
 //! | `CODEX_FILTERS_FAULTS` | how many cases there are; for the shell script it is a tenth of them |
 //! | `CODEX_FILTERS_CASE` | only the case of this number |
 
+mod agent;
 mod bomb;
 mod case;
 mod check;

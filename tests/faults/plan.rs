@@ -43,6 +43,8 @@ pub(super) enum Kind {
     Watches,
     Clock,
     Reader,
+    Tamper,
+    Link,
     Freeze,
     FullTemp,
     Linger,
@@ -51,8 +53,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Those that mean something to a side: the shell has no watcher and no second half, and promises nothing about how
-    /// Codex ends or where the answer comes from.
+    /// Those that mean something to a side: the shell has no watcher, no second half and no grace, and promises nothing
+    /// about an agent that means harm.
     pub(super) fn of(side: Side) -> Vec<Kind> {
         use Kind::*;
         let all = [
@@ -69,13 +71,15 @@ impl Kind {
             Watches,
             Clock,
             Reader,
+            Tamper,
+            Link,
             Freeze,
             FullTemp,
             Linger,
             Leftover,
             DeadMount,
         ];
-        let of_filters = [Watches, Freeze, FullTemp, Linger, Leftover, DeadMount];
+        let of_filters = [Watches, Tamper, Link, Freeze, FullTemp, Linger, Leftover, DeadMount];
         all.into_iter().filter(|kind| side == Side::Filters || !of_filters.contains(kind)).collect()
     }
 
@@ -95,6 +99,8 @@ impl Kind {
             Kind::Watches => "no watches",
             Kind::Clock => "clock step",
             Kind::Reader => "reader dies",
+            Kind::Tamper => "tampering",
+            Kind::Link => "planted link",
             Kind::Freeze => "frozen halves",
             Kind::FullTemp => "full TMPDIR",
             Kind::Linger => "lingering Codex",
@@ -153,6 +159,10 @@ pub(super) enum Fault {
     Clock(i32),
     /// The reader of its stdout is killed.
     Reader(Victim),
+    /// The agent does this to the progress file.
+    Tamper(Tampering),
+    /// The agent plants a link to a file of the user under the name of this output.
+    Link(&'static str),
     /// STOP to these halves of the launcher, and CONT to each so much later.
     Freeze(&'static [Victim], Duration),
     /// The folder for temporary files fills up, but for so many pages of 4 KiB.
@@ -172,6 +182,37 @@ pub(super) enum Held {
     Stranger,
     /// A process that Codex has started.
     Descendant,
+}
+
+/// What an agent can do to a progress file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tampering {
+    /// Adds half a line.
+    Append,
+    /// Adds a sentinel.
+    Forge,
+    /// Empties it.
+    Truncate,
+    /// Gives it another name.
+    Move,
+    /// Removes it.
+    Remove,
+    /// Puts another file in its place.
+    Replace,
+    /// Puts a link to a file of the user in its place.
+    Link,
+}
+
+impl Tampering {
+    const ALL: [Tampering; 7] = [
+        Tampering::Append,
+        Tampering::Forge,
+        Tampering::Truncate,
+        Tampering::Move,
+        Tampering::Remove,
+        Tampering::Replace,
+        Tampering::Link,
+    ];
 }
 
 /// How the run ends when nothing goes wrong.
@@ -220,7 +261,7 @@ impl Plan {
             _ if side == Side::Shell => *[Form::File, Form::Tee].choose(random).expect("a form"),
             Fault::Reader(Victim::Launcher) => Form::Pipe,
             _ if fault.victim() == Some(Victim::Tee) => Form::Tee,
-            _ if kind == Kind::FullDisk => Form::File,
+            _ if [Kind::FullDisk, Kind::Tamper].contains(&kind) => Form::File,
             _ => *[Form::File, Form::File, Form::Tee].choose(random).expect("a form"),
         };
         let scratch = Scratch::git();
@@ -228,6 +269,8 @@ impl Plan {
             _ if fault.needs_good_run() => End::Good,
             0..6 => End::Good,
             6 | 7 => End::Exit(random.random_range(1..4)),
+            // A limit could end the run before the fault has come.
+            _ if fault.is_waited_for() => End::Good,
             _ => End::Timeout,
         };
         let answer = if kind == Kind::FullTemp { "answer. ".repeat(5000) } else { "ok".to_owned() };
@@ -236,7 +279,11 @@ impl Plan {
         let limit = if end == End::Timeout { random.random_range(0.1..0.4) } else { 50.0 };
         let grace = random.random_range(0.1..0.4);
         let extras = ["--stderr-file=run/e", "--session-file=run/s"];
-        let extra = extras.choose(random).filter(|_| random.random_bool(0.5)).copied();
+        let extra = match fault {
+            Fault::Link("s") => Some(extras[1]),
+            Fault::Link("e") => Some(extras[0]),
+            _ => extras.choose(random).filter(|_| random.random_bool(0.5)).copied(),
+        };
         let moment = Duration::from_micros(random.random_range(0..120_000));
         Plan { side, scratch, script, answer, end, limit, grace, extra, form, fault, moment }
     }
@@ -303,12 +350,20 @@ impl Fault {
             Fault::FullDisk
             | Fault::SizeLimit(_)
             | Fault::Clock(_)
+            | Fault::Tamper(_)
+            | Fault::Link(_)
             | Fault::Freeze(..)
             | Fault::FullTemp(_)
             | Fault::Linger(_)
             | Fault::Leftover(_)
             | Fault::DeadMount(_) => None,
         }
+    }
+
+    /// Whether the run waits until it has come: it is something that a command of the agent does, or it has to come
+    /// before the answer.
+    fn is_waited_for(self) -> bool {
+        matches!(self, Fault::Tamper(_) | Fault::Link(_) | Fault::FullTemp(_))
     }
 
     /// Whether it is about how a good run ends.
@@ -350,6 +405,8 @@ fn fault(random: &mut StdRng, side: Side, kind: Kind) -> Fault {
         }
         Kind::Clock => Fault::Clock(*[-86_400, -30, 30, 86_400].choose(random).expect("a step")),
         Kind::Reader => Fault::Reader(one_of(&[Launcher, Tee, Watcher], &[Launcher])),
+        Kind::Tamper => Fault::Tamper(*Tampering::ALL.choose(random).expect("a way")),
+        Kind::Link => Fault::Link(["r", "s", "e"].choose(random).expect("an output")),
         Kind::Freeze => {
             let halves: [&[Victim]; 4] = [&[Runner], &[Launcher], &[Runner, Launcher], &[Launcher, Runner]];
             let time = Duration::from_millis(random.random_range(0..1500));
@@ -393,7 +450,7 @@ fn script(
             _ => script.stderr("some words\n"),
         };
     }
-    if let Fault::FullTemp(_) = fault {
+    if fault.is_waited_for() {
         script = script.await_file(&scratch.path(GATE));
     }
     if fault == Fault::DeadMount(Held::Descendant) {
