@@ -4,30 +4,15 @@
 //! file, and nothing of the run is left alive.
 #![forbid(unsafe_code)]
 
-mod answer;
-mod args;
-mod aside;
-mod check;
-mod command;
-mod ending;
+mod finish;
 mod guardian;
 mod launch;
-mod left;
-mod lost;
-mod outputs;
-mod patience;
-mod pipes;
 mod prepare;
-mod probe;
-mod prompt;
-mod report;
-mod resume;
-mod seal;
-mod session;
-mod stream;
-mod traces;
+mod run;
 mod verify;
 
+use crate::finish::refusal_seal;
+use crate::prepare::{args, check};
 use common::face::exit::Status;
 use std::process::ExitCode;
 
@@ -43,7 +28,7 @@ fn main() -> ExitCode {
             guardian::guarded(args::Config { outputs: args::Outputs::default(), ..config }, launch::dry_run)
         }
         Ok(args::Job::Refused(config, status)) => {
-            seal::Seal::of(&config).into_iter().for_each(|seal| seal.put(status));
+            refusal_seal::Seal::of(&config).into_iter().for_each(|seal| seal.put(status));
             Ok(status)
         }
         Err(status) => Ok(status),
@@ -58,7 +43,7 @@ fn run(config: args::Config) -> Result<Status, check::Refusal> {
         let check::Refusal::Because(status, _) = &refusal else { return refusal };
         let status = *status;
         let said = check::Refusal::Said(refusal.say(NAME));
-        asked.as_ref().and_then(seal::Seal::of).into_iter().for_each(|seal| seal.put(status));
+        asked.as_ref().and_then(refusal_seal::Seal::of).into_iter().for_each(|seal| seal.put(status));
         said
     })
 }

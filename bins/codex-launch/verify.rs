@@ -1,13 +1,13 @@
 //! Whether Codex is signed in, seen by one small run.
 
 use crate::NAME;
-use crate::answer::Answer;
-use crate::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
-use crate::check::{Refusal, refuse};
-use crate::ending::Ending;
+use crate::finish::answer::Answer;
+use crate::finish::ending::Ending;
+use crate::finish::traces::Traces;
+use crate::guardian::pair::Link;
 use crate::launch::{self, To};
-use crate::traces::Traces;
-use common::edge::halves::Link;
+use crate::prepare::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
+use crate::prepare::check::{Refusal, refuse};
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::safe;

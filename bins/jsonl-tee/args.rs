@@ -1,8 +1,8 @@
 //! What was typed, made into what is needed. No file is opened here.
 
 use crate::NAME;
+use crate::fanout::{OnError, Policy};
 use clap::{Parser, ValueEnum};
-use common::edge::fanout::{OnError, Policy};
 use common::edge::output::At;
 use common::face::args;
 use common::face::exit::{self, Status};

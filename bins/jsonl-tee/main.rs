@@ -5,9 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod backlog;
 mod copy;
+mod fanout;
 mod outputs;
 mod pipeline;
+mod stamp;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::args::Config;
-use common::edge::fanout::{Failure, Fanout, OnError, Policy};
+use crate::fanout::{Failure, Fanout, OnError, Policy};
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::say::{self, why};

@@ -2,12 +2,12 @@
 
 use crate::args::Config;
 use crate::outputs::Outputs;
+use crate::stamp::Stamper;
 use common::edge::hold::{Hold, Sink};
 use common::flow::event::Sentinels;
 use common::flow::record;
 use common::flow::scan::Scan;
 use common::flow::sentinel::Standing;
-use common::flow::stamp::Stamper;
 use common::flow::stream::{LineReader, Step};
 use std::io;
 use std::time::SystemTime;

@@ -3,7 +3,7 @@
 //! ```text
 //!         edge                    flow (pure)                      edge / face
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
-//!  │ halves, probe  │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
+//!  │ guardian       │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
 //!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ hold ► fan-out    │
 //!  │ follow: files  │──►│   activity, sentinel ◄──┤     │──►│ report ► stderr   │
 //!  │ supervise:     │   │   tally       usage ◄───┘     │   │ exit status       │
@@ -24,10 +24,10 @@
 //! | sys | std, nix | every other band |
 //! | edge | sys, std, nix, signal-hook, crossbeam-channel, tempfile, memchr | flow, face |
 //! | face | std, clap | flow, edge |
-//! | bins | flow, edge, face | sys, another bin |
+//! | bins | flow, edge, face; codex-launch's `run` and `guardian` also sys | another bin |
 //! | tests | the binaries, the public items of this crate | internals |
 //!
-//! `codex-launch` is two processes (`edge/halves`): the guardian, which the caller started, and the runner, all of the
+//! `codex-launch` is two processes (`bins/codex-launch/guardian`): the guardian, which the caller started, and the runner, all of the
 //! above. Each finishes the run when the other one is dead. A third one stands in front where the caller left children.
 //!
 //! Three invariants hold everywhere:
@@ -39,4 +39,4 @@
 pub mod edge;
 pub mod face;
 pub mod flow;
-mod sys;
+pub mod sys;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// A folder by its descriptor. Names in it are single components, and no link is followed.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     descriptor: OwnedFd,
     /// The path that it was opened by.
     path: PathBuf,
@@ -30,19 +30,19 @@ impl Folder {
     ///
     /// # Errors
     /// When it is missing, is no folder, or cannot be used.
-    pub(crate) fn open(path: &Path) -> io::Result<Folder> {
+    pub fn open(path: &Path) -> io::Result<Folder> {
         let (descriptor, readable) = folder::open_folder(path)?;
         let own = folder::entry(&descriptor, OsStr::new("."))?.ok_or(Errno::ENOENT)?;
         Ok(Folder { descriptor, path: path.to_owned(), id: own.id, readable })
     }
 
     /// The path that it was opened by.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether the path that it was opened by still leads to it.
-    pub(crate) fn is_in_place(&self) -> bool {
+    pub fn is_in_place(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|about| FileId::of(&about) == self.id)
     }
 
@@ -50,7 +50,7 @@ impl Folder {
     ///
     /// # Errors
     /// The error that making one would give.
-    pub(crate) fn takes_files(&self) -> io::Result<()> {
+    pub fn takes_files(&self) -> io::Result<()> {
         self.may_access(OsStr::new("."), AccessFlags::W_OK | AccessFlags::X_OK)
     }
 
@@ -58,7 +58,7 @@ impl Folder {
     ///
     /// # Errors
     /// The reason why not.
-    pub(crate) fn may_access(&self, name: &OsStr, rights: AccessFlags) -> io::Result<()> {
+    pub fn may_access(&self, name: &OsStr, rights: AccessFlags) -> io::Result<()> {
         Ok(faccessat(&self.descriptor, name, rights, AtFlags::empty())?)
     }
 
@@ -66,7 +66,7 @@ impl Folder {
     ///
     /// # Errors
     /// When that cannot be seen.
-    pub(crate) fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
+    pub fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
         folder::entry(&self.descriptor, name)
     }
 
@@ -74,7 +74,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it is no link.
-    pub(crate) fn target(&self, name: &OsStr) -> io::Result<PathBuf> {
+    pub fn target(&self, name: &OsStr) -> io::Result<PathBuf> {
         Ok(readlinkat(&self.descriptor, name)?.into())
     }
 
@@ -82,7 +82,7 @@ impl Folder {
     ///
     /// # Errors
     /// Those of open(2); `ELOOP` when it is a link.
-    pub(crate) fn open_file(&self, name: &OsStr, flags: OFlag) -> io::Result<File> {
+    pub fn open_file(&self, name: &OsStr, flags: OFlag) -> io::Result<File> {
         folder::open_in(&self.descriptor, name, flags)
     }
 
@@ -90,7 +90,7 @@ impl Folder {
     ///
     /// # Errors
     /// Those of rename(2).
-    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.descriptor, from, &self.descriptor, to)?)
     }
 
@@ -98,7 +98,7 @@ impl Folder {
     ///
     /// # Errors
     /// Those of unlink(2), but that there is nothing.
-    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         remove_tree::unlink(&self.descriptor, name)
     }
 
@@ -106,7 +106,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be listed, or one cannot be removed.
-    pub(crate) fn remove_all_with(&self, prefix: &str) -> io::Result<()> {
+    pub fn remove_all_with(&self, prefix: &str) -> io::Result<()> {
         let names =
             remove_tree::names_in(self.open_file(OsStr::new("."), OFlag::O_RDONLY | OFlag::O_DIRECTORY)?)?;
         let is_one = |name: &&OsString| name.as_bytes().starts_with(prefix.as_bytes());
@@ -117,7 +117,7 @@ impl Folder {
     ///
     /// # Errors
     /// Those of mkdir(2).
-    pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<()> {
+    pub fn make_folder(&self, name: &OsStr) -> io::Result<()> {
         Ok(mkdirat(&self.descriptor, name, Mode::S_IRWXU)?)
     }
 
@@ -126,7 +126,7 @@ impl Folder {
     ///
     /// # Errors
     /// When something cannot be removed.
-    pub(crate) fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
+    pub fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
         remove_tree::remove_tree(&self.descriptor, name)
     }
 
@@ -135,7 +135,7 @@ impl Folder {
     ///
     /// # Errors
     /// `WouldBlock` when it is taken; others when the system does not say.
-    pub(crate) fn take_name(&self, name: &OsStr) -> io::Result<()> {
+    pub fn take_name(&self, name: &OsStr) -> io::Result<()> {
         if !self.readable {
             return Err(Errno::EACCES.into());
         }

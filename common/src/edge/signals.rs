@@ -49,7 +49,7 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
 }
 
 /// The same, for whoever has more to do with a notice than to send it on; `take` says whether to go on.
-pub(super) fn each_notice(take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
+pub fn each_notice(take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
     listen(take, &[SIGTTOU])
 }
 
@@ -57,7 +57,7 @@ pub(super) fn each_notice(take: impl FnMut(Notice) -> bool + Send + 'static) -> 
 ///
 /// # Errors
 /// When the handlers cannot be installed.
-pub(super) fn notify_and_outlive(notices: Sender<Notice>) -> io::Result<()> {
+pub fn notify_and_outlive(notices: Sender<Notice>) -> io::Result<()> {
     let mut held = disposition::fatal();
     held.push(SIGTTOU);
     listen(move |notice| notices.send(notice).is_ok(), &held)
@@ -112,7 +112,7 @@ impl Echo {
 /// Each signal but KILL that would end this process is a wish for the end here: what the caller sees of it then is the
 /// status of the run.
 #[derive(Debug)]
-pub(super) struct Awaited {
+pub struct Awaited {
     signals: Held,
     echo: Echo,
 }
@@ -123,7 +123,7 @@ impl Awaited {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(super) fn new() -> io::Result<Awaited> {
+    pub fn new() -> io::Result<Awaited> {
         let fatal = disposition::fatal().into_iter().filter(|signal| !disposition::is_ignored(*signal));
         let signals: Vec<i32> = wanted().into_iter().chain(fatal).collect();
         // Where ends of children are ignored they are not told of.
@@ -135,7 +135,7 @@ impl Awaited {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(super) fn next(&mut self) -> io::Result<Notice> {
+    pub fn next(&mut self) -> io::Result<Notice> {
         loop {
             let notice = match self.signals.wait()? {
                 SIGCHLD => Notice::Child,

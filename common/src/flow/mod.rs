@@ -16,6 +16,3 @@ pub mod sentinel;
 pub mod usage;
 
 pub mod record;
-pub mod stamp;
-
-pub mod transcript;

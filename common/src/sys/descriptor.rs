@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 /// Another descriptor for what this process has open as `number`, closed on exec.
-pub(crate) fn duplicate(number: i32) -> io::Result<OwnedFd> {
+pub fn duplicate(number: i32) -> io::Result<OwnedFd> {
     // SAFETY: fcntl touches no memory, and gives a new descriptor that nobody else owns, or -1.
     unsafe {
         match libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) {
@@ -22,7 +22,7 @@ pub(crate) fn duplicate(number: i32) -> io::Result<OwnedFd> {
 }
 
 /// The file behind an open one, for reading. /dev/fd has it, on Linux opened anew (proc(5)), elsewhere as it was opened.
-pub(crate) fn open_again(file: &File) -> io::Result<File> {
+pub fn open_again(file: &File) -> io::Result<File> {
     File::open(format!("/dev/fd/{}", file.as_raw_fd()))
 }
 
@@ -30,26 +30,26 @@ pub(crate) fn open_again(file: &File) -> io::Result<File> {
 ///
 /// # Errors
 /// When this process may not open it so.
-pub(crate) fn open_again_for_writing(number: i32) -> io::Result<File> {
+pub fn open_again_for_writing(number: i32) -> io::Result<File> {
     File::options().write(true).open(format!("/dev/fd/{number}"))
 }
 
 /// The identity of the regular file that is open as `number`; `None` when nothing is, or something else.
-pub(crate) fn regular_file(number: i32) -> Option<FileId> {
+pub fn regular_file(number: i32) -> Option<FileId> {
     // SAFETY: the number is only looked up, and one that is not open gives an error.
     let about = fstat(unsafe { BorrowedFd::borrow_raw(number) }).ok()?;
     (about.st_mode & libc::S_IFMT == libc::S_IFREG).then(|| FileId::of_stat(&about))
 }
 
 /// Whether this process has `number` open, and not for reading alone.
-pub(crate) fn is_open_for_writing(number: i32) -> bool {
+pub fn is_open_for_writing(number: i32) -> bool {
     // SAFETY: fcntl touches no memory.
     let flags = unsafe { libc::fcntl(number, libc::F_GETFL) };
     flags != -1 && flags & libc::O_ACCMODE != libc::O_RDONLY
 }
 
 /// Sends `bytes` through a socket, and a copy of `descriptor` with them (SCM_RIGHTS, unix(7)).
-pub(crate) fn send(socket: &UnixStream, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
+pub fn send(socket: &UnixStream, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let numbers: Vec<i32> = descriptor.iter().map(AsRawFd::as_raw_fd).collect();
     let rights = [ControlMessage::ScmRights(&numbers)];
     let control = if numbers.is_empty() { &[] } else { &rights[..] };
@@ -59,7 +59,7 @@ pub(crate) fn send(socket: &UnixStream, bytes: &[u8], descriptor: Option<Borrowe
 }
 
 /// Receives what was sent so: how many bytes, 0 at the end, and the descriptor that came with them.
-pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
+pub fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
     let mut space = nix::cmsg_space!(i32);
     let mut slices = [IoSliceMut::new(bytes)];
     let received = loop {
@@ -81,7 +81,7 @@ pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usiz
 }
 
 /// How many bytes can be read from a pipe right now (FIONREAD).
-pub(crate) fn readable_bytes(pipe: impl AsFd) -> io::Result<usize> {
+pub fn readable_bytes(pipe: impl AsFd) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the descriptor is open for the length of the call, and FIONREAD writes one int.
     let result = unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &mut bytes) };
@@ -91,7 +91,7 @@ pub(crate) fn readable_bytes(pipe: impl AsFd) -> io::Result<usize> {
 /// Makes a pipe hold `bytes` (F_SETPIPE_SZ, Linux 2.6.35). What is no pipe, holds more already, or may not grow by a
 /// limit stays as it is.
 #[cfg(target_os = "linux")]
-pub(crate) fn widen(pipe: impl AsFd, bytes: i32) {
+pub fn widen(pipe: impl AsFd, bytes: i32) {
     use nix::fcntl::{FcntlArg, fcntl};
     if fcntl(&pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| size < bytes) {
         let _ = fcntl(&pipe, FcntlArg::F_SETPIPE_SZ(bytes));
@@ -100,7 +100,7 @@ pub(crate) fn widen(pipe: impl AsFd, bytes: i32) {
 
 /// Not available here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn widen(_pipe: impl AsFd, _bytes: i32) {}
+pub fn widen(_pipe: impl AsFd, _bytes: i32) {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 /// Whether `signal` is ignored, as `nohup` sets HUP.
-pub(crate) fn is_ignored(signal: i32) -> bool {
+pub fn is_ignored(signal: i32) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: with a null new action, sigaction only writes the old one, which is read only when it says it did.
     unsafe {
@@ -18,7 +18,7 @@ pub(crate) fn is_ignored(signal: i32) -> bool {
 
 /// The signals that end a process by default and are sent by nobody who means it, but by mistake or malice. KILL is none
 /// of them, since nothing takes it.
-pub(crate) fn fatal() -> Vec<i32> {
+pub fn fatal() -> Vec<i32> {
     let mut fatal =
         vec![libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGPIPE, libc::SIGPROF];
     fatal.extend([libc::SIGSEGV, libc::SIGSYS, libc::SIGTRAP, libc::SIGVTALRM, libc::SIGXCPU, libc::SIGXFSZ]);
@@ -31,7 +31,7 @@ pub(crate) fn fatal() -> Vec<i32> {
 }
 
 /// Signals that this thread holds back. nix has no set that takes the real-time signals.
-pub(crate) struct Held(libc::sigset_t);
+pub struct Held(libc::sigset_t);
 
 impl Held {
     /// Holds `signals` back, and no others, in this thread and in those and the processes that it starts, until they are
@@ -39,7 +39,7 @@ impl Held {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(crate) fn new(signals: &[i32]) -> io::Result<Held> {
+    pub fn new(signals: &[i32]) -> io::Result<Held> {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: sigemptyset writes the whole set, which the others read or change.
         let (set, error) = unsafe {
@@ -57,7 +57,7 @@ impl Held {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(crate) fn wait(&self) -> io::Result<i32> {
+    pub fn wait(&self) -> io::Result<i32> {
         let mut signal = 0;
         // SAFETY: sigwait reads the set and writes one int.
         match unsafe { libc::sigwait(&self.0, &mut signal) } {
@@ -74,12 +74,12 @@ impl fmt::Debug for Held {
 }
 
 /// Ignores `signal` from now on.
-pub(crate) fn ignore(signal: i32) -> io::Result<()> {
+pub fn ignore(signal: i32) -> io::Result<()> {
     set(signal, libc::SIG_IGN)
 }
 
 /// Does with `signal` what is usual, from now on.
-pub(crate) fn reset(signal: i32) -> io::Result<()> {
+pub fn reset(signal: i32) -> io::Result<()> {
     set(signal, libc::SIG_DFL)
 }
 

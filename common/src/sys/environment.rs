@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 /// Removes every variable with one of these names, and overwrites it where it stands. Others read it there
 /// (/proc/PID/environ): removing it alone only hides it from this process. To be called while there is one thread alone.
-pub(crate) fn erase(names: &[&str]) {
+pub fn erase(names: &[&str]) {
     // SAFETY: `environ` is an array of pointers to strings that a null pointer ends (environ(7)), or null itself. There is
     // one thread, so nobody else reads or changes it. The strings stand in memory of this process, which may be written,
     // and nobody has kept a reference into them.

@@ -33,9 +33,12 @@ impl FileId {
 
 /// What kind of thing a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
+pub enum EntryKind {
+    /// A regular file.
     File,
+    /// A folder.
     Folder,
+    /// A symbolic link.
     Link,
     /// A pipe, a device, a socket.
     Special,
@@ -43,11 +46,13 @@ pub(crate) enum EntryKind {
 
 /// What stands under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) id: FileId,
-    pub(crate) kind: EntryKind,
+pub struct Entry {
+    /// Its identity.
+    pub id: FileId,
+    /// Its kind.
+    pub kind: EntryKind,
     /// In bytes.
-    pub(crate) length: u64,
+    pub length: u64,
 }
 
 /// Opens the folder at `path`, following links. Whether it can be listed and locked is returned with it: a folder
@@ -55,7 +60,7 @@ pub(crate) struct Entry {
 ///
 /// # Errors
 /// When it is missing, is no folder, or cannot be used.
-pub(crate) fn open_folder(path: &Path) -> io::Result<(OwnedFd, bool)> {
+pub fn open_folder(path: &Path) -> io::Result<(OwnedFd, bool)> {
     let flags = OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
     match open(path, flags | OFlag::O_RDONLY, Mode::empty()) {
         #[cfg(target_os = "linux")]
@@ -68,7 +73,7 @@ pub(crate) fn open_folder(path: &Path) -> io::Result<(OwnedFd, bool)> {
 ///
 /// # Errors
 /// Those of openat(2).
-pub(crate) fn open_in(folder: impl AsFd, name: &OsStr, flags: OFlag) -> io::Result<File> {
+pub fn open_in(folder: impl AsFd, name: &OsStr, flags: OFlag) -> io::Result<File> {
     let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
     Ok(File::from(openat(folder, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?))
 }
@@ -77,7 +82,7 @@ pub(crate) fn open_in(folder: impl AsFd, name: &OsStr, flags: OFlag) -> io::Resu
 ///
 /// # Errors
 /// Those of fstatat(2) but for a missing entry.
-pub(crate) fn entry(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Entry>> {
+pub fn entry(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Entry>> {
     let about = match fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
         Err(Errno::ENOENT) => return Ok(None),
         about => about?,

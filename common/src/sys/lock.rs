@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 ///
 /// # Errors
 /// `WouldBlock` when it is taken already; others where the file system has no locks.
-pub(crate) fn take(file: &File) -> io::Result<()> {
+pub fn take(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if !super::is_forced_portable() {
         return linux::take(file);
@@ -29,7 +29,7 @@ pub(crate) fn take(file: &File) -> io::Result<()> {
 ///
 /// # Errors
 /// `WouldBlock` when it is taken already; `Unsupported` where a folder has no such locks.
-pub(crate) fn take_byte(folder: &OwnedFd, at: i64) -> io::Result<()> {
+pub fn take_byte(folder: &OwnedFd, at: i64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if !super::is_forced_portable() {
         return linux::take_byte(folder, at);
@@ -39,7 +39,7 @@ pub(crate) fn take_byte(folder: &OwnedFd, at: i64) -> io::Result<()> {
 }
 
 /// Whether somebody has taken `file`; `None` where that cannot be asked.
-pub(crate) fn is_taken(file: &File) -> Option<bool> {
+pub fn is_taken(file: &File) -> Option<bool> {
     #[cfg(target_os = "linux")]
     if !super::is_forced_portable() {
         return linux::is_taken(file);

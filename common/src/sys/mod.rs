@@ -4,15 +4,15 @@
 //! goes on without it.
 #![allow(unsafe_code)]
 
-pub(crate) mod descriptor;
-pub(crate) mod disposition;
-pub(crate) mod environment;
-pub(crate) mod folder;
-pub(crate) mod lock;
-pub(crate) mod notice;
-pub(crate) mod process;
-pub(crate) mod process_table;
-pub(crate) mod room;
+pub mod descriptor;
+pub mod disposition;
+pub mod environment;
+pub mod folder;
+pub mod lock;
+pub mod notice;
+pub mod process;
+pub mod process_table;
+pub mod room;
 
 /// Whether this platform stands for one that has nothing of its own, so that the way without can be tested on any: the
 /// variable CODEX_FILTERS_PORTABLE is set, to anything.

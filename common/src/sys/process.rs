@@ -20,7 +20,7 @@ pub enum Exit {
 
 /// What a look for dead children found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reaped {
+pub enum Reaped {
     /// This child was dead, and is reaped now.
     Child(i32, Exit),
     /// There are children, all alive.
@@ -30,14 +30,14 @@ pub(crate) enum Reaped {
 }
 
 /// Lets `command` start in a session of its own: no controlling terminal, and a process group that it leads.
-pub(crate) fn in_own_session(command: &mut Command) {
+pub fn in_own_session(command: &mut Command) {
     // SAFETY: between fork and exec only setsid runs, which is async-signal-safe (POSIX.1-2017, 2.4.3).
     unsafe { command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from)) };
 }
 
 /// Makes a second process of this one: `None` in the child, its number in the parent. It is called while there is
 /// one thread alone, so the child may go on as any process does.
-pub(crate) fn fork() -> io::Result<Option<i32>> {
+pub fn fork() -> io::Result<Option<i32>> {
     // SAFETY: with one thread there is no lock that another one could have held (fork(2), POSIX.1-2017).
     match unsafe { nix::unistd::fork() }? {
         ForkResult::Child => Ok(None),
@@ -46,23 +46,23 @@ pub(crate) fn fork() -> io::Result<Option<i32>> {
 }
 
 /// Sends `signal` to the group that `leader` leads. The caller has not reaped `leader`, so the number is its own.
-pub(crate) fn signal_group(leader: i32, signal: Signal) {
+pub fn signal_group(leader: i32, signal: Signal) {
     // The only failures are that nobody is left or that nobody may be signalled: both are seen by looking again.
     let _ = killpg(Pid::from_raw(leader), signal);
 }
 
 /// Sends KILL to `child`, which is a child of this process and not reaped, so the number is its own.
-pub(crate) fn kill_child(child: i32) {
+pub fn kill_child(child: i32) {
     let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGKILL);
 }
 
 /// Sends CONT to `child`, which is a child of this process and not reaped: a stopped process hears nothing.
-pub(crate) fn continue_child(child: i32) {
+pub fn continue_child(child: i32) {
     let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGCONT);
 }
 
 /// Whether this process has children, dead or alive.
-pub(crate) fn has_children() -> bool {
+pub fn has_children() -> bool {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let flags = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
     // SAFETY: waitid writes one siginfo_t.
@@ -72,20 +72,20 @@ pub(crate) fn has_children() -> bool {
 /// Has the kernel kill this process when its parent, which has the number `parent`, ends. False when the parent has
 /// ended already, or where the kernel does not do that.
 #[cfg(target_os = "linux")]
-pub(crate) fn end_with_parent(parent: i32) -> bool {
+pub fn end_with_parent(parent: i32) -> bool {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && nix::unistd::getppid().as_raw() == parent
 }
 
 /// Not available here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn end_with_parent(_parent: i32) -> bool {
+pub fn end_with_parent(_parent: i32) -> bool {
     false
 }
 
 /// Lets no other process of the same user trace this one, or read its memory, environment and descriptors in /proc
 /// (PR_SET_DUMPABLE, prctl(2)). Processes that it forks are the same, a program that is executed is not. There are no
 /// core dumps either.
-pub(crate) fn refuse_tracers() {
+pub fn refuse_tracers() {
     #[cfg(target_os = "linux")]
     {
         // It cannot fail for this value.
@@ -94,13 +94,13 @@ pub(crate) fn refuse_tracers() {
 }
 
 /// Sends signal `number` to `child`, which is a child of this process and not reaped, so its number is its own.
-pub(crate) fn pass_on(child: i32, number: i32) {
+pub fn pass_on(child: i32, number: i32) {
     // SAFETY: kill touches no memory. nix's does not know the real-time signals.
     unsafe { libc::kill(child, number) };
 }
 
 /// Reaps one dead child, whichever it is.
-pub(crate) fn reap_any() -> Reaped {
+pub fn reap_any() -> Reaped {
     let mut status = 0;
     loop {
         // SAFETY: waitpid writes one int.
@@ -115,18 +115,18 @@ pub(crate) fn reap_any() -> Reaped {
 }
 
 /// Ignores SIGCHLD: the kernel reaps every child that ends from now on. Nobody is told, and how it ended is lost.
-pub(crate) fn ignore_sigchld() {
+pub fn ignore_sigchld() {
     // SAFETY: no handler is installed. Whoever listens for SIGCHLD hears no more of it.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
 /// How `child` ended, if it did; it is not reaped, so its number and its group's stay its own.
-pub(crate) fn peek(child: i32) -> Option<Exit> {
+pub fn peek(child: i32) -> Option<Exit> {
     look(child, libc::WNOHANG)
 }
 
 /// Whether `process` is a child of this process, dead or alive.
-pub(crate) fn is_child(process: i32) -> bool {
+pub fn is_child(process: i32) -> bool {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let flags = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
     // SAFETY: waitid writes one siginfo_t.
@@ -134,18 +134,18 @@ pub(crate) fn is_child(process: i32) -> bool {
 }
 
 /// Makes this process the leader of a group of its own.
-pub(crate) fn lead_own_group() {
+pub fn lead_own_group() {
     // It fails for the leader of a session alone, which has one.
     let _ = nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0));
 }
 
 /// Whether anybody is left in the group that `leader` led.
-pub(crate) fn has_group(leader: i32) -> bool {
+pub fn has_group(leader: i32) -> bool {
     killpg(Pid::from_raw(leader), None) != Err(Errno::ESRCH)
 }
 
 /// Waits until `child` has ended; it is not reaped. `None` when it is no child of this process.
-pub(crate) fn wait(child: i32) -> Option<Exit> {
+pub fn wait(child: i32) -> Option<Exit> {
     look(child, 0)
 }
 

@@ -8,7 +8,7 @@ use std::io;
 /// # Errors
 /// `StorageFull` or `QuotaExceeded` when there is no such room; `Unsupported` where it cannot be reserved.
 #[cfg(target_os = "linux")]
-pub(crate) fn reserve(file: &File, start: u64, bytes: u64) -> io::Result<()> {
+pub fn reserve(file: &File, start: u64, bytes: u64) -> io::Result<()> {
     use nix::errno::Errno;
     use nix::fcntl::{FallocateFlags, fallocate};
     let range =
@@ -22,6 +22,6 @@ pub(crate) fn reserve(file: &File, start: u64, bytes: u64) -> io::Result<()> {
 
 /// Not available here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn reserve(_file: &File, _start: u64, _bytes: u64) -> io::Result<()> {
+pub fn reserve(_file: &File, _start: u64, _bytes: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -2,9 +2,12 @@
 //! of the first line that is no turn.
 #![no_main]
 
-use common::flow::transcript::rendered;
+#[path = "../../../bins/codex-launch/prepare/transcript.rs"]
+mod transcript;
+
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+use transcript::rendered;
 
 fuzz_target!(|data: &[u8]| {
     let transcript = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);

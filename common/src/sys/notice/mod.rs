@@ -13,11 +13,11 @@ use std::time::Duration;
 
 /// A folder that is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Watch(i32);
+pub struct Watch(i32);
 
 /// What a kernel tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Notice {
+pub enum Notice {
     /// In this folder something of this name was made, moved there, or changed.
     Of(Watch, OsString),
     /// This folder was moved or removed; notices of it may have ended.
@@ -28,7 +28,7 @@ pub(crate) enum Notice {
 
 /// What is to be told of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// What comes to be in it.
     Names,
     /// That, and what is written to its files.
@@ -36,7 +36,7 @@ pub(crate) enum Wanted {
 }
 
 /// What a platform can tell.
-pub(crate) trait Notices: Debug {
+pub trait Notices: Debug {
     /// Asks for notices of what is `wanted` in `folder`, beside what was wanted of it before. `None` where they are
     /// not to be had, or would not tell of all changes, as in a folder that other machines write to.
     fn watch(&mut self, folder: &Path, wanted: Wanted) -> Option<Watch>;
@@ -51,7 +51,7 @@ pub(crate) trait Notices: Debug {
 
 /// A descriptor that ends a wait.
 #[derive(Debug)]
-pub(crate) enum Bell {
+pub enum Bell {
     /// When it can be read from.
     Readable(OwnedFd),
     /// When the other end has gone.
@@ -78,7 +78,7 @@ fn poll(first: Option<BorrowedFd<'_>>, most: Duration, bells: &[Bell]) -> bool {
 }
 
 /// What there is on this platform.
-pub(crate) fn here() -> Box<dyn Notices> {
+pub fn here() -> Box<dyn Notices> {
     #[cfg(target_os = "linux")]
     if !super::is_forced_portable()
         && let Some(inotify) = linux::Notifier::new()

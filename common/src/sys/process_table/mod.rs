@@ -16,15 +16,15 @@ use std::os::fd::OwnedFd;
 
 /// A living process that descends from this one.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     /// Its number.
-    pub(crate) pid: i32,
+    pub pid: i32,
     /// A descriptor of it, where there was one to be had: it never comes to mean another process, as a number can.
     descriptor: Option<OwnedFd>,
 }
 
 /// What a platform can tell and do.
-pub(crate) trait ProcessTable: Debug + Sync {
+pub trait ProcessTable: Debug + Sync {
     /// Makes this process the subreaper of its descendants: it becomes the parent of each orphan among them.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ pub(crate) trait ProcessTable: Debug + Sync {
 }
 
 /// What there is on this platform.
-pub(crate) fn here() -> &'static dyn ProcessTable {
+pub fn here() -> &'static dyn ProcessTable {
     #[cfg(target_os = "linux")]
     if !super::is_forced_portable() {
         return &linux::Linux;

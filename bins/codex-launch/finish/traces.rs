@@ -1,0 +1,80 @@
+//! What a run writes and may leave behind, known before there is a run.
+//!
+//! Both halves of the launcher know it from the start, so whichever is left can finish what the other one began.
+
+use crate::finish::mount_points::MountPoints;
+use crate::finish::temp_folder::{Made, TempFolder};
+use crate::prepare::args::Config;
+use crate::prepare::check::{Refusal, refuse};
+use crate::run::outputs::OutputPaths;
+use common::edge::temp_names::TempNames;
+use common::face::exit::Status;
+use common::face::say::why;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The places of one run.
+#[derive(Debug)]
+pub struct Traces {
+    /// Where its outputs go.
+    pub outputs: OutputPaths,
+    names: Arc<TempNames>,
+    folder: TempFolder,
+    /// What a sandbox that is killed may leave.
+    pub mount_points: MountPoints,
+}
+
+/// The names that the sandbox of Codex keeps the agent from making, by folders of its own where there are none (0.135 and
+/// later, as far as each goes).
+const GUARDED: [&str; 4] = [".agents", ".codex", ".aws", ".git"];
+
+impl Traces {
+    /// The places of a run as `config` says. Nothing is made yet.
+    pub fn plan(config: &Config) -> Result<Traces, Refusal> {
+        let outputs = OutputPaths::resolve(config)?;
+        let names = Arc::new(TempNames::new());
+        let folder = TempFolder::plan(&names).map_err(|error| no_folder(&std::env::temp_dir(), &error))?;
+        Ok(Traces { outputs, names, folder, mount_points: mount_points(config) })
+    }
+
+    /// Makes the private folder, which goes with the value.
+    pub fn make_folder(&self) -> Result<Made<'_>, Refusal> {
+        self.folder.make().map_err(|error| no_folder(&std::env::temp_dir(), &error))
+    }
+
+    /// The path of the private folder.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path()
+    }
+
+    /// Removes the private folder; the failure in words.
+    pub fn remove_folder(&self) -> Option<String> {
+        let error = self.folder.remove().err()?;
+        Some(format!("temporary folder {}: remove: {}", self.folder().display(), why(&error)))
+    }
+
+    /// The names of files that are to be moved.
+    pub fn names(&self) -> Arc<TempNames> {
+        Arc::clone(&self.names)
+    }
+
+    /// Removes what a process that is dead has left of what is temporary; what could not be removed, in words.
+    pub fn remove(&self) -> Option<String> {
+        self.outputs.each().for_each(|(_, path)| path.remove_temp_files(&self.names));
+        self.remove_folder()
+    }
+}
+
+/// The folders that the sandbox lets the agent write, as they are now.
+fn mount_points(config: &Config) -> MountPoints {
+    let directory = config.directory.as_deref().unwrap_or(Path::new("."));
+    let temporary = [std::env::temp_dir(), PathBuf::from("/tmp")];
+    let added = config.extra.add_dirs.iter().map(PathBuf::as_path);
+    let folders = [directory].into_iter().chain(added).chain(temporary.iter().map(PathBuf::as_path));
+    MountPoints::before(folders, &GUARDED)
+}
+
+fn no_folder(parent: &Path, error: &io::Error) -> Refusal {
+    refuse(Status::LAUNCHER, &format!("temporary folder in {}", parent.display()), why(error))
+}

@@ -1,0 +1,185 @@
+//! The launcher as two processes: what each does when the other one is killed.
+
+pub mod pair;
+
+use self::pair::{Half, Link, Stage, Watched};
+use crate::NAME;
+use crate::finish::ending::Ending;
+use crate::finish::left;
+use crate::finish::lost::tampered;
+use crate::finish::patience::LAST_CALL;
+use crate::finish::report;
+use crate::finish::traces::Traces;
+use crate::prepare::args::Config;
+use crate::prepare::check::{self, Refusal, refuse};
+use crate::prepare::environment;
+use crate::run::supervise::{Exit, Leftovers};
+use common::edge::output::{Existing, Output};
+use common::face::exit::Status;
+use common::face::say::{self, why};
+use common::flow::event;
+use common::flow::record;
+use common::flow::sentinel::{Outcome, Reading};
+use std::io;
+use std::time::Duration;
+
+/// Does `job` in a second process, and what is left of it in this one if that is killed.
+///
+/// # Errors
+/// The refusal of `job`, in the other process; or when there can be no other process.
+pub fn guarded(
+    config: Config,
+    job: impl FnOnce(Config, &Traces, Link) -> Result<Status, Refusal>,
+) -> Result<Status, Refusal> {
+    check::paths_differ(&config)?;
+    // Before anything of the launcher's own is opened: an output may name a descriptor.
+    let traces = Traces::plan(&config)?;
+    // Commands of the model could read them in any of the processes.
+    environment::erase(&config.removed_variables);
+    let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
+    match pair::split().map_err(cannot)? {
+        Half::Runner(link) => job(config, &traces, link),
+        Half::CallersEnd(end) => Ok(match end.wait().map_err(cannot)? {
+            Exit::Code(code) => Status::of_program(code),
+            Exit::Signal(signal) => Status::signal(signal),
+        }),
+        Half::Guardian(guardian) => {
+            let watched = guardian.watch().map_err(cannot)?;
+            Ok(match watched.exit {
+                Exit::Code(code) => {
+                    // What it could not remove itself, as with hardly a descriptor to be had.
+                    let _ = traces.remove_folder();
+                    Status::of_program(code)
+                }
+                Exit::Signal(signal) => finish(watched, signal, &config, &traces),
+            })
+        }
+    }
+}
+
+/// Finishes the run of a runner that was killed by `signal`.
+fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -> Status {
+    // Of a run that is over only what is meant to live on is left, or nothing.
+    let is_kept = config.leftovers == Leftovers::Keep && watched.said.stage >= Stage::Over;
+    let is_left = !is_kept && watched.end(config.kill_grace / 2);
+    let left = match watched.said.stage >= Stage::Started {
+        true => left::lines(&watched.tree, is_left),
+        false => Vec::new(),
+    };
+    traces.mount_points.remove_empty();
+    if let Some(line) = traces.remove() {
+        say::line(NAME, &line);
+    }
+    let mut progress = progress(&mut watched, traces);
+    if let Some(progress) = progress.as_mut().filter(|_| watched.said.stage < Stage::Sealing) {
+        progress.drop_forged(traces);
+    }
+    if let Some(status) = progress.as_ref().and_then(|progress| progress.sealed(&watched)) {
+        return status;
+    }
+    forget_answer(&watched, traces);
+    let Some(progress) = &mut progress else { return unrecorded(&watched, signal, &left) };
+    let status = progress.seal(signal, watched.said.elapsed(), traces);
+    report::left(&left);
+    report::elapsed(watched.said.elapsed());
+    status
+}
+
+/// Tells the end of a run that has no progress file, or has not begun.
+fn unrecorded(watched: &Watched, signal: i32, left: &[String]) -> Status {
+    if watched.said.stage < Stage::Started {
+        say::line(NAME, "the launcher was killed before the launch");
+    } else {
+        report::failure(&Ending::lost(Status::LAUNCHER, Some(signal)));
+        report::left(left);
+        report::elapsed(watched.said.elapsed());
+    }
+    Status::LAUNCHER
+}
+
+/// The progress file of a dead runner.
+struct Progress {
+    output: Output,
+    /// Its last whole line, where it can be read.
+    last: Option<Vec<u8>>,
+}
+
+/// The progress file, if there is one that the run has begun to write, mended.
+fn progress(watched: &mut Watched, traces: &Traces) -> Option<Progress> {
+    let path = traces.outputs.progress.as_ref()?;
+    if let Some(open) = watched.said.output.take() {
+        let (output, last) = Output::take_over(open, path).ok()?;
+        return Some(Progress { output, last });
+    }
+    // It was killed while it opened the file, and may have made it.
+    if watched.said.stage == Stage::Opening && path.is_empty_file() {
+        let output = Output::open_alone(path, Existing::Refused).ok()?;
+        return Some(Progress { output, last: Some(Vec::new()) });
+    }
+    None
+}
+
+impl Progress {
+    /// Cuts off sentinels that the runner has not written. In a file that came as a descriptor they may be older.
+    fn drop_forged(&mut self, traces: &Traces) {
+        let is_named = traces.outputs.progress.as_ref().is_some_and(|path| path.descriptor().is_none());
+        while self.last.take_if(|line| is_named && status_of(line, None).is_some()).is_some() {
+            self.last = self.output.drop_last_line().ok();
+        }
+    }
+
+    /// The status that the run had, if it was over: its sentinel says so or, to a pipe, its runner. There a sentinel that
+    /// was begun counts as written; it takes one write, and two of them would be worse than none.
+    fn sealed(&self, watched: &Watched) -> Option<Status> {
+        match &self.last {
+            Some(_) if watched.said.stage < Stage::Sealing => None,
+            Some(line) => status_of(line, watched.signal),
+            None => {
+                let said = watched.said.status.map(Status::of_program);
+                said.or((watched.said.stage >= Stage::Sealing).then_some(Status::LAUNCHER))
+            }
+        }
+    }
+
+    /// Writes the sentinel of a run whose truth died with its runner.
+    fn seal(&mut self, signal: i32, elapsed: Duration, traces: &Traces) -> Status {
+        let settled = self.output.settle(&traces.names());
+        let ending = Ending::lost(Status::LAUNCHER, Some(signal));
+        let line = record::sentinel(&ending.sentinel(elapsed.as_secs(), None));
+        let sealed = match self.output.is_ready(LAST_CALL) {
+            true => self.output.last_line(line.as_bytes(), line.as_bytes()).map(drop),
+            false => Err(io::Error::other("its reader takes nothing")),
+        };
+        self.output.give_room_back();
+        report::failure(&ending);
+        if let Some(tampering) = settled.tampering {
+            say::line(NAME, &format!("progress file: {}", tampered(tampering, settled.error.as_ref())));
+        }
+        if let Err(error) = sealed.and(settled.error.map_or(Ok(()), Err)) {
+            say::line(NAME, &format!("progress file: write: {}", why(&error)));
+            report::unsealed(&line);
+        }
+        ending.status()
+    }
+}
+
+/// The launcher's status that goes with a sentinel, if the line is one.
+fn status_of(line: &[u8], cancelled_by: Option<i32>) -> Option<Status> {
+    let mut scanner = event::scanner();
+    scanner.push(line);
+    Some(match Reading::of(scanner.finish())?.outcome {
+        Outcome::Completed { .. } => Status::DONE,
+        Outcome::Failed { reason: Some("timeout"), .. } => Status::TIMEOUT,
+        Outcome::Failed { rc: Some(rc), .. } => Status::of_program(i32::try_from(rc).unwrap_or(1)),
+        Outcome::Failed { .. } => cancelled_by.map_or(Status::LAUNCHER, Status::signal),
+    })
+}
+
+/// Removes an answer that was put in place for a run which now counts as failed, or an old one that the runner did not
+/// come to remove, or what a command of the run left there.
+fn forget_answer(watched: &Watched, traces: &Traces) {
+    if watched.said.stage >= Stage::Opening {
+        // An answer that cannot be removed is of a run whose sentinel says that it failed.
+        let _ = traces.outputs.remove_result();
+    }
+}

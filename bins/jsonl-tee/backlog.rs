@@ -1,0 +1,254 @@
+//! An output that may fall behind: what it has not taken yet waits, first in memory, then in a temporary file.
+
+use common::edge::output::Output;
+use common::edge::pump::WIDE;
+use common::edge::spool::MEMORY;
+use memchr::memrchr;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// How much waits in the temporary file. Who falls further behind than that, or than the file system of the temporary
+/// folder allows, is waited for: nothing is ever left out.
+pub const BOUND: u64 = 1 << 30;
+
+/// Lines on their way to an output that is written by a thread of its own.
+#[derive(Debug)]
+pub struct Backlog {
+    shared: Arc<Shared>,
+    writer: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    /// Something was added or taken, or an end was reached.
+    changed: Condvar,
+}
+
+/// What waits. The bytes in memory come before those in the file, so none are added to the former while there are
+/// any in the latter.
+#[derive(Debug)]
+struct Waiting {
+    near: Vec<u8>,
+    far: Ring,
+    /// Whether nothing more will be added.
+    is_closed: bool,
+    /// How the writer ended.
+    end: Option<io::Result<()>>,
+}
+
+impl Backlog {
+    /// Starts to write to `output` what will be pushed.
+    pub fn new(output: Output) -> Backlog {
+        let waiting = Waiting { near: Vec::new(), far: Ring::new(BOUND), is_closed: false, end: None };
+        let shared = Arc::new(Shared { waiting: Mutex::new(waiting), changed: Condvar::new() });
+        let mine = shared.clone();
+        let writer = thread::spawn(move || {
+            let result = mine.write_to(output);
+            mine.lock().end = Some(result);
+            mine.changed.notify_all();
+        });
+        Backlog { shared, writer }
+    }
+
+    /// Adds `lines`, whole ones or the next piece of one. It waits only where they exceed the bound.
+    ///
+    /// # Errors
+    /// When a write has failed; nothing is to be pushed after that.
+    pub fn push(&mut self, lines: &[u8]) -> io::Result<()> {
+        let mut waiting = self.shared.lock();
+        while waiting.end.is_none() && !waiting.add(lines) {
+            waiting = self.shared.wait(waiting);
+        }
+        self.shared.changed.notify_all();
+        waiting.end.take().unwrap_or(Ok(()))
+    }
+
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn finish(self) -> io::Result<()> {
+        self.shared.lock().is_closed = true;
+        self.shared.changed.notify_all();
+        let died = self.writer.join().is_err();
+        let end = self.shared.lock().end.take();
+        end.unwrap_or(if died { Err(io::Error::other("its writer died")) } else { Ok(()) })
+    }
+}
+
+impl Shared {
+    /// Opens the lock; what waits is whole whenever it is open.
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
+        self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_to(&self, mut output: Output) -> io::Result<()> {
+        let mut batch = Vec::new();
+        while self.take(&mut batch)? {
+            output.lines(&batch)?;
+        }
+        Ok(())
+    }
+
+    /// Fills `batch` with what comes next, waiting for it; false when nothing more will come.
+    fn take(&self, batch: &mut Vec<u8>) -> io::Result<bool> {
+        let mut waiting = self.lock();
+        batch.clear();
+        loop {
+            if !waiting.near.is_empty() {
+                std::mem::swap(&mut waiting.near, batch);
+            } else if !waiting.far.is_empty() {
+                waiting.far.take(batch)?;
+            } else if waiting.is_closed {
+                return Ok(false);
+            } else {
+                waiting = self.wait(waiting);
+                continue;
+            }
+            self.changed.notify_all();
+            return Ok(true);
+        }
+    }
+}
+
+impl Waiting {
+    /// Adds `lines`; false when there is no room for them now.
+    fn add(&mut self, lines: &[u8]) -> bool {
+        if self.far.is_empty() && (self.near.is_empty() || self.near.len() + lines.len() <= MEMORY) {
+            self.near.extend_from_slice(lines);
+            return true;
+        }
+        // A file that cannot be made or written has no room, as one that is full.
+        self.far.add(lines).unwrap_or(false)
+    }
+}
+
+/// A queue of bytes in an unlinked temporary file, which is used round and round.
+#[derive(Debug)]
+struct Ring {
+    file: Option<File>,
+    bound: u64,
+    /// The bytes from `begin` to `end`, counted from the first ever added, are in the file, each at its number
+    /// modulo the bound.
+    begin: u64,
+    end: u64,
+}
+
+impl Ring {
+    fn new(bound: u64) -> Ring {
+        Ring { file: None, bound, begin: 0, end: 0 }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.begin == self.end
+    }
+
+    /// Adds `bytes`; false when there is no room for all of them.
+    fn add(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        if self.end - self.begin + bytes.len() as u64 > self.bound {
+            return Ok(false);
+        }
+        let at = self.end % self.bound;
+        let (first, second) = bytes.split_at(self.before_the_bound(at, bytes.len()));
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile()?),
+        };
+        file.write_all_at(first, at)?;
+        file.write_all_at(second, 0)?;
+        self.end += bytes.len() as u64;
+        Ok(true)
+    }
+
+    /// Takes whole lines into `batch`, or a piece of one that is longer than what is taken at a time.
+    fn take(&mut self, batch: &mut Vec<u8>) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let there = usize::try_from(self.end - self.begin).unwrap_or(usize::MAX);
+        batch.resize(there.min(MEMORY + WIDE), 0);
+        let at = self.begin % self.bound;
+        let split = self.before_the_bound(at, batch.len());
+        let (first, second) = batch.split_at_mut(split);
+        file.read_exact_at(first, at)?;
+        file.read_exact_at(second, 0)?;
+        if let Some(last) = memrchr(b'\n', batch) {
+            batch.truncate(last + 1);
+        }
+        self.begin += batch.len() as u64;
+        if self.is_empty() {
+            // Nobody needs the room now.
+            file.set_len(0)?;
+            (self.begin, self.end) = (0, 0);
+        }
+        Ok(())
+    }
+
+    /// How many of `length` bytes from `at` on are before the bound.
+    fn before_the_bound(&self, at: u64, length: usize) -> usize {
+        usize::try_from(self.bound - at).map_or(length, |room| room.min(length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_reader_that_takes_nothing_holds_nothing_up_and_gets_all_in_the_end() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut backlog = Backlog::new(Output::of(writer).unwrap());
+        let line = |n: usize| format!("{{\"n\":{n},\"x\":\"{}\"}}\n", "x".repeat(n % 5000));
+        let lines: Vec<u8> = (0..3000).flat_map(|n| line(n).into_bytes()).collect();
+        for chunk in lines.chunks(60_000) {
+            backlog.push(chunk).unwrap();
+        }
+        let rest = thread::spawn(move || {
+            let mut all = Vec::new();
+            reader.read_to_end(&mut all).map(|_| all)
+        });
+        backlog.finish().unwrap();
+        assert!(rest.join().unwrap().unwrap() == lines);
+    }
+
+    #[test]
+    fn a_reader_that_leaves_is_told() {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut backlog = Backlog::new(Output::of(writer).unwrap());
+        drop(reader);
+        let error = loop {
+            if let Err(error) = backlog.push(b"line\n") {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn a_ring_goes_round_and_refuses_what_does_not_fit() {
+        let mut ring = Ring::new(10);
+        let mut batch = Vec::new();
+        assert!(ring.add(b"abc\n").unwrap());
+        assert!(ring.add(b"def\n").unwrap());
+        assert!(!ring.add(b"ghi\n").unwrap());
+        ring.take(&mut batch).unwrap();
+        assert_eq!(batch, b"abc\ndef\n");
+        assert!(ring.is_empty());
+        assert!(ring.add(b"one\ntw").unwrap());
+        ring.take(&mut batch).unwrap();
+        assert_eq!(batch, b"one\n");
+        assert!(ring.add(b"o\nthree").unwrap());
+        ring.take(&mut batch).unwrap();
+        assert_eq!(batch, b"two\n");
+        ring.take(&mut batch).unwrap();
+        assert_eq!(batch, b"three");
+        assert!(ring.is_empty());
+    }
+}
