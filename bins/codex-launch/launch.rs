@@ -2,24 +2,24 @@
 
 use crate::NAME;
 use crate::finish::answer::{self, Answer, Destination};
+use crate::finish::drain_deadline::DrainDeadline;
 use crate::finish::ending::{Ending, Facts};
 use crate::finish::left;
-use crate::finish::lost::Lost;
-use crate::finish::patience::Patience;
+use crate::finish::output_errors::OutputErrors;
 use crate::finish::report::{self, Details};
+use crate::finish::temp_files::TempFiles;
 use crate::finish::temp_folder::Made;
-use crate::finish::traces::Traces;
-use crate::guardian::pair::{Link, Stage, Teller};
+use crate::guardian::pair::{Phase, RunnerEnd, StatusWriter};
 use crate::prepare::args::{Config, Decide};
 use crate::prepare::check::{self, Refusal, refuse};
 use crate::prepare::command::{self, Known};
 use crate::prepare::probe;
 use crate::prepare::resume::Wanted;
 use crate::prepare::{self, Prepared};
-use crate::run::aside::{Closing, Writer};
 use crate::run::outputs::{self, Opened};
 use crate::run::pipes::Pipes;
 use crate::run::session::Session;
+use crate::run::stderr_sink::{Closing, Writer};
 use crate::run::stream::{Stream, Wiring};
 use crate::run::supervise::{self, Child, Cut, Exit, Leftovers, Limits, Over, Pulse, Spec, Tree};
 use common::edge::output::Output;
@@ -45,8 +45,8 @@ pub struct Outcome {
 }
 
 /// Runs Codex as `config` says, and tells how it went.
-pub fn run(config: Config, traces: &Traces, link: Link) -> Result<Status, Refusal> {
-    Ok(supervised(config, To::Outputs, traces, link)?.ending.status())
+pub fn run(config: Config, temp_files: &TempFiles, link: RunnerEnd) -> Result<Status, Refusal> {
+    Ok(supervised(config, To::Outputs, temp_files, link)?.ending.status())
 }
 
 /// Whom the answer is for.
@@ -59,26 +59,26 @@ pub enum To {
 }
 
 impl To {
-    fn destination(self, traces: &Traces) -> Destination {
-        match (self, &traces.outputs.result) {
+    fn destination(self, temp_files: &TempFiles) -> Destination {
+        match (self, &temp_files.outputs.result) {
             (To::Caller, _) => Destination::Caller,
-            (To::Outputs, Some(path)) => Destination::File(path.clone(), traces.names()),
+            (To::Outputs, Some(path)) => Destination::File(path.clone(), temp_files.names()),
             (To::Outputs, None) => Destination::Stdout,
         }
     }
 }
 
 /// Prints what would be run.
-pub fn dry_run(mut config: Config, traces: &Traces, link: Link) -> Result<Status, Refusal> {
+pub fn dry_run(mut config: Config, temp_files: &TempFiles, link: RunnerEnd) -> Result<Status, Refusal> {
     let (notify, notices) = unbounded();
     let _guardian = link.listen(notify).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
-    let _folder = traces.make_folder()?;
+    let _folder = temp_files.make_folder()?;
     let checked = config.clone();
     let directory = prepare::bounded("--cd", &notices, move || check::existing_directory(&checked))??;
     config.extra.images = check::images(&config.extra.images)?;
     let (thread, fork) = prepare::threads(&config, &notices)?;
-    let heeded = prepare::heed_options(&mut config, &traces.folder(), &notices);
+    let heeded = prepare::heed_options(&mut config, &temp_files.folder(), &notices);
     // Whoever a question has started and left.
     tree.kill_descendants();
     heeded?;
@@ -99,29 +99,34 @@ pub fn dry_run(mut config: Config, traces: &Traces, link: Link) -> Result<Status
 }
 
 /// Runs Codex as `config` says, delivers the answer, and tells on stderr how it went.
-pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result<Outcome, Refusal> {
+pub fn supervised(
+    config: Config,
+    to: To,
+    temp_files: &TempFiles,
+    link: RunnerEnd,
+) -> Result<Outcome, Refusal> {
     let (notify, notices) = unbounded();
     let guardian = link.listen(notify.clone()).map_err(|error| cannot_launch("signals", &error))?;
     let tree = Tree::new();
-    let ready = ready(config, traces, &notices, &guardian);
+    let ready = ready(config, temp_files, &notices, &guardian);
     // Whoever a question to Codex has started and left does not outlive a launch that is refused, however late.
     let Ready { config, prepared, folder, pipes, opened } =
         ready.inspect_err(|_| _ = tree.kill_descendants())?;
-    let Opened { aside, writer, progress } = opened;
+    let Opened { stderr_sink, writer, progress } = opened;
     if let Some(why) = tree.why_group_alone() {
         say::line(NAME, &format!("processes: only the process group of codex can be ended: {why}"));
     }
-    let destination = to.destination(traces);
-    let last_message = traces.folder().join("last-message");
+    let destination = to.destination(temp_files);
+    let last_message = temp_files.folder().join("last-message");
     let limit = config.limit();
-    let in_reach = traces.outputs.in_reach(&config, &prepared.directory);
-    traces.outputs.unlocked.iter().chain(&in_reach).for_each(|line| say::line(NAME, line));
+    let in_reach = temp_files.outputs.in_reach(&config, &prepared.directory);
+    temp_files.outputs.unlocked.iter().chain(&in_reach).for_each(|line| say::line(NAME, line));
     let pulse = Pulse::new(notify.clone());
     let mut stream = Stream::new(Wiring {
         progress,
-        aside: aside.clone(),
+        stderr_sink: stderr_sink.clone(),
         thread: prepared.thread.clone().map(Wanted::now),
-        session: traces.outputs.session.clone().map(|path| Session::new(path, traces.names())),
+        session: temp_files.outputs.session.clone().map(|path| Session::new(path, temp_files.names())),
         notices: notify.clone(),
         pulse: pulse.clone(),
     });
@@ -141,26 +146,26 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
         leftovers: config.leftovers,
         status_counts: config.decide == Decide::Status,
     };
-    let pipes = pipes.connect(child.pipes, prepared.prompt, stream, aside.clone());
+    let pipes = pipes.connect(child.pipes, prepared.prompt, stream, stderr_sink.clone());
     let mut over = supervise::run(&tree, child.pid, started, limits, Some(&pulse), &notices);
     let left = left::lines(&tree, over.ended.left);
-    guardian.stage(Stage::Over);
+    guardian.phase(Phase::Over);
     if over.ended.cut.is_some() || !matches!(over.ended.exit, Some(Exit::Code(_))) {
-        traces.mount_points.remove_empty();
+        temp_files.mount_points.remove_empty();
     }
     let closing = writer.map(Writer::run_is_over);
-    let patience = Patience::new(&notices, over.ended.cut, config.kill_grace, started + limit);
-    let stream = pipes.finish(&patience).map_err(|status| {
+    let drain_deadline = DrainDeadline::new(&notices, over.ended.cut, config.kill_grace, started + limit);
+    let stream = pipes.finish(&drain_deadline).map_err(|status| {
         // Whatever it is: the run did not complete.
-        let _ = traces.outputs.remove_result();
+        let _ = temp_files.outputs.remove_result();
         let cut = over.ended.cut.filter(|cut| *cut != Cut::Lingered);
         let ending = cut.map(|cut| Ending::cut(cut, limit));
         unread(status, &ending.unwrap_or_else(|| Ending::unread(status)), started)
     })?;
     // A Codex that ends at once can be gone before it is told to end.
     over.ended.cut = over.ended.cut.or(stream.is_wrong_thread.then_some(Cut::Halted));
-    let (shown, stderr) = aside.ends();
-    drop(aside);
+    let (shown, stderr) = stderr_sink.ends();
+    drop(stderr_sink);
     let answer = Answer::of(&last_message, &stream.verdict, config.extra.output_schema.is_some());
     let facts = Facts {
         ended: over.ended,
@@ -171,15 +176,15 @@ pub fn supervised(config: Config, to: To, traces: &Traces, link: Link) -> Result
         limit,
     };
     let ending = Ending::of(&facts);
-    if let Some(line) = traces.remove_folder() {
+    if let Some(line) = temp_files.remove_folder() {
         say::line(NAME, &line);
     }
     drop(folder);
     let leftovers = config.leftovers;
-    End { ending, answer, stream, closing, shown, over, leftovers, left, guardian, traces }.deliver(
+    End { ending, answer, stream, closing, shown, over, leftovers, left, guardian, temp_files }.deliver(
         &destination,
         started,
-        &patience,
+        &drain_deadline,
     )
 }
 
@@ -197,8 +202,8 @@ struct End<'a> {
     leftovers: Leftovers,
     /// What is known to be alive, or may be.
     left: Vec<String>,
-    guardian: Teller,
-    traces: &'a Traces,
+    guardian: StatusWriter,
+    temp_files: &'a TempFiles,
 }
 
 impl End<'_> {
@@ -207,54 +212,67 @@ impl End<'_> {
         self,
         destination: &Destination,
         started: Instant,
-        patience: &Patience<'_>,
+        drain_deadline: &DrainDeadline<'_>,
     ) -> Result<Outcome, Refusal> {
-        let End { mut ending, answer, mut stream, closing, shown, over, leftovers, left, guardian, traces } =
-            self;
-        let mut lost = Lost::new();
-        lost.note("progress file", stream.progress_error.take());
-        lost.note("session file", stream.session().and_then(Session::finish));
+        let End {
+            mut ending,
+            answer,
+            mut stream,
+            closing,
+            shown,
+            over,
+            leftovers,
+            left,
+            guardian,
+            temp_files,
+        } = self;
+        let mut output_errors = OutputErrors::new();
+        output_errors.note("progress file", stream.progress_error.take());
+        output_errors.note("session file", stream.session().and_then(Session::finish));
         // The stream has one way to the stderr file, which ends with this.
-        stream.close_aside();
-        lost.note("stderr file", closing.and_then(Closing::finish));
+        stream.close_stderr_sink();
+        output_errors.note("stderr file", closing.and_then(Closing::finish));
         let mut is_delivered = false;
         if let (Ending::Completed { .. }, Answer::Text(text)) = (&ending, &answer) {
             let (text, destination) = (text.clone(), destination.clone());
-            match patience.wait(move || answer::deliver(&text, &destination)) {
+            match drain_deadline.wait(move || answer::deliver(&text, &destination)) {
                 Ok(delivered) => {
                     is_delivered = delivered.is_ok();
-                    lost.note("answer", delivered.err());
+                    output_errors.note("answer", delivered.err());
                 }
-                Err(Status::IO) => lost.note("answer", Some(io::Error::other("its reader takes nothing"))),
+                Err(Status::IO) => {
+                    output_errors.note("answer", Some(io::Error::other("its reader takes nothing")))
+                }
                 Err(status) => ending = Ending::given_up(status),
             }
         }
         if !is_delivered {
-            lost.note("result file", traces.outputs.remove_result().err());
+            output_errors.note("result file", temp_files.outputs.remove_result().err());
         }
-        patience.renew();
-        let is_in_place = stream.settle(&traces.names()).is_none_or(|settled| lost.settled(settled));
-        let ending = ending.unless_lost(&lost);
+        drain_deadline.renew();
+        let is_in_place =
+            stream.settle(&temp_files.names()).is_none_or(|settled| output_errors.settled(settled));
+        let ending = ending.unless_lost(&output_errors);
         let seal =
             Seal { is_in_place, ..Seal::of(&ending, started.elapsed(), stream.verdict.output_tokens()) };
-        guardian.stage(Stage::Sealing);
+        guardian.phase(Phase::Sealing);
         let work = move || {
             let error = seal.put_on(&mut stream);
             (stream, error)
         };
-        let (stream, error) = patience.wait(work).map_err(|status| match &ending {
+        let (stream, error) = drain_deadline.wait(work).map_err(|status| match &ending {
             Ending::Completed { .. } => unread(status, &Ending::unread(status), started),
             failed => unread(status, failed, started),
         })?;
-        lost.note("progress file", error);
-        let ending = ending.unless_lost(&lost);
+        output_errors.note("progress file", error);
+        let ending = ending.unless_lost(&output_errors);
         guardian.sealed(ending.status().code());
         let elapsed = started.elapsed();
         let details = Details {
             verdict: &stream.verdict,
             stderr: &shown,
             noise: stream.noise,
-            lost: &lost,
+            output_errors: &output_errors,
             over: Some((&over, leftovers)),
             left: &left,
             elapsed,
@@ -292,7 +310,7 @@ impl Seal {
     }
 }
 
-/// The end of a run whose progress file is a pipe that nobody reads: what was left for it is lost, and the sentinel is
+/// The end of a run whose progress file is a pipe that nobody reads: what was left for it is output_errors, and the sentinel is
 /// told here.
 fn unread(status: Status, ending: &Ending, started: Instant) -> Refusal {
     report::failure(ending);
@@ -318,16 +336,16 @@ struct Ready<'a> {
 /// Does all that comes before Codex is started.
 fn ready<'a>(
     config: Config,
-    traces: &'a Traces,
+    temp_files: &'a TempFiles,
     notices: &Receiver<Notice>,
-    guardian: &Teller,
+    guardian: &StatusWriter,
 ) -> Result<Ready<'a>, Refusal> {
-    let folder = traces.make_folder()?;
-    let (config, prepared) = prepare::prepare(config, &traces.folder(), notices)?;
-    let pipes = Pipes::hire().map_err(|error| cannot_launch("threads", &error))?;
+    let folder = temp_files.make_folder()?;
+    let (config, prepared) = prepare::prepare(config, &temp_files.folder(), notices)?;
+    let pipes = Pipes::spawn().map_err(|error| cannot_launch("threads", &error))?;
     guardian.part();
-    guardian.stage(Stage::Opening);
-    let opened = outputs::open(&traces.outputs, config.force, notices)?;
+    guardian.phase(Phase::Opening);
+    let opened = outputs::open(&temp_files.outputs, config.force, notices)?;
     guardian.opened(opened.progress.as_ref());
     Ok(Ready { config, prepared, folder, pipes, opened })
 }
@@ -347,19 +365,19 @@ fn spec(config: &Config, prepared: &Prepared, last_message: &Path) -> Spec {
 }
 
 /// The end of a run whose program could not be started.
-fn not_started(stream: &mut Stream, error: &io::Error, guardian: &Teller) -> Outcome {
+fn not_started(stream: &mut Stream, error: &io::Error, guardian: &StatusWriter) -> Outcome {
     let ending = Ending::not_started(&why(error));
-    guardian.stage(Stage::Sealing);
+    guardian.phase(Phase::Sealing);
     let error = Seal::of(&ending, Duration::ZERO, None).put_on(stream);
     guardian.sealed(ending.status().code());
-    let mut lost = Lost::new();
-    lost.note("progress file", error);
+    let mut output_errors = OutputErrors::new();
+    output_errors.note("progress file", error);
     let elapsed = Duration::ZERO;
     let details = Details {
         verdict: &stream.verdict,
         stderr: "",
         noise: 0,
-        lost: &lost,
+        output_errors: &output_errors,
         over: None,
         left: &[],
         elapsed,

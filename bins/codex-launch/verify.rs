@@ -3,8 +3,8 @@
 use crate::NAME;
 use crate::finish::answer::Answer;
 use crate::finish::ending::Ending;
-use crate::finish::traces::Traces;
-use crate::guardian::pair::Link;
+use crate::finish::temp_files::TempFiles;
+use crate::guardian::pair::RunnerEnd;
 use crate::launch::{self, To};
 use crate::prepare::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
 use crate::prepare::check::{Refusal, refuse};
@@ -22,10 +22,10 @@ const PROMPT: &str = "Reply with the single word: ok";
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs it and prints how it went: status 0 when an answer came, 69 when Codex is not signed in, else as for a run.
-pub fn run(config: Config, traces: &Traces, link: Link) -> Result<Status, Refusal> {
+pub fn run(config: Config, temp_files: &TempFiles, link: RunnerEnd) -> Result<Status, Refusal> {
     let limit = config.limit().as_secs_f64();
     say::line(NAME, &format!("asking codex for one word, for at most {limit}s"));
-    let outcome = launch::supervised(config, To::Caller, traces, link)?;
+    let outcome = launch::supervised(config, To::Caller, temp_files, link)?;
     let status = match &outcome.ending {
         Ending::Failed(failure) if failure.cause == Some(Cause::Auth) => Status::UNAVAILABLE,
         ending => ending.status(),

@@ -3,7 +3,7 @@
 use crate::NAME;
 use crate::args::{Config, Source};
 use common::edge::follow::{Change, Pace, Set, Told};
-use common::edge::input::Input;
+use common::edge::reader::Input;
 use common::face::exit::Status;
 use common::face::lossy_utf8::LossyUtf8;
 use common::face::say;

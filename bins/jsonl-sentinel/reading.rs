@@ -4,7 +4,7 @@
 //! (measured on 25 MB of short lines: 34 ms and 20 ms). A stream as an agent prints it never needs the thread, and
 //! does not pay for it.
 
-use common::edge::intake::{Chunk, Intake};
+use common::edge::line_chunks::{Chunk, LineChunks};
 use common::edge::pump::{CHUNK, WIDE};
 use common::edge::worker::Worker;
 use common::flow::event::{self, Event};
@@ -73,20 +73,20 @@ impl Reading {
         Reading::Here(Box::new(Reader::new()))
     }
 
-    /// Reads what `intake` has handed out.
-    pub fn take<S: AsFd>(&mut self, intake: &mut Intake<S>) {
+    /// Reads what `line_chunks` has handed out.
+    pub fn take<S: AsFd>(&mut self, line_chunks: &mut LineChunks<S>) {
         // Where no thread is to be had it goes on here.
-        if let (Reading::Here(reader), true) = (&mut *self, intake.is_bulk())
-            && let Ok(worker) = Worker::hire()
+        if let (Reading::Here(reader), true) = (&mut *self, line_chunks.is_bulk())
+            && let Ok(worker) = Worker::spawn()
         {
             let reader = std::mem::replace(&mut **reader, Reader::new());
             *self = Reading::Beside(Beside::new(reader, worker));
         }
         match self {
-            Reading::Beside(beside) if intake.size() <= HANDY => {
-                beside.send(intake.give(beside.spare()));
+            Reading::Beside(beside) if line_chunks.size() <= HANDY => {
+                beside.send(line_chunks.give(beside.spare()));
             }
-            _ => self.push(intake.given()),
+            _ => self.push(line_chunks.given()),
         }
     }
 
@@ -165,10 +165,10 @@ mod tests {
             writer.write_all(lines.as_bytes()).unwrap();
             writer.write_all(b"{\"type\":\"turn.completed\",\"usage\":{\"output_tokens\":7}}\n").unwrap();
         });
-        let mut intake = Intake::new(Source::new(reader.into(), never));
+        let mut line_chunks = LineChunks::new(Source::new(reader.into(), never));
         let mut reading = Reading::new();
-        while intake.take().unwrap().is_some() {
-            reading.take(&mut intake);
+        while line_chunks.take().unwrap().is_some() {
+            reading.take(&mut line_chunks);
         }
         feeder.join().unwrap();
         assert!(matches!(reading, Reading::Beside(_)));
@@ -183,7 +183,7 @@ mod tests {
             b"{\"type\":\"turn.started\"}\n{\"type\":\"turn.completed\",\"usage\":{\"output_tokens\":7}}\n\
                        {\"type\":\"handoff.completed\"}\n";
         for size in 1..stream.len() {
-            let mut reading = Reading::Beside(Beside::new(Reader::new(), Worker::hire().unwrap()));
+            let mut reading = Reading::Beside(Beside::new(Reader::new(), Worker::spawn().unwrap()));
             stream.chunks(size).for_each(|bytes| reading.push(bytes));
             let reader = reading.end().unwrap();
             assert_eq!(reader.verdict.turn(), Turn::Completed);

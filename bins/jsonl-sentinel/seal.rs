@@ -2,7 +2,7 @@
 
 use crate::reading::Reading;
 use crate::{NAME, print};
-use common::edge::intake::Intake;
+use common::edge::line_chunks::LineChunks;
 use common::edge::output::Output;
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
@@ -22,8 +22,8 @@ pub fn run() -> Status {
         Ok(stdout) => stdout,
         Err(status) => return status,
     };
-    let mut intake = match Intake::stdin() {
-        Ok(intake) => intake,
+    let mut line_chunks = match LineChunks::stdin() {
+        Ok(line_chunks) => line_chunks,
         Err(error) => {
             let status = cannot_read(&error);
             // If that cannot be written either, more cannot be said.
@@ -32,8 +32,8 @@ pub fn run() -> Status {
         }
     };
     let mut stream = Stream::new(stdout);
-    let passed = pass(&mut intake, &mut stream);
-    let signal = intake.signal();
+    let passed = pass(&mut line_chunks, &mut stream);
+    let signal = line_chunks.signal();
     let Stream { mut stdout, reading, .. } = stream;
     let Some(reader) = reading.end() else {
         say::line(NAME, "reading: its thread died");
@@ -51,20 +51,20 @@ pub fn run() -> Status {
 }
 
 /// Passes everything on. The error is the status, and has been said.
-fn pass(intake: &mut Intake<Interrupt>, stream: &mut Stream) -> Result<(), Status> {
+fn pass(line_chunks: &mut LineChunks<Interrupt>, stream: &mut Stream) -> Result<(), Status> {
     loop {
-        match intake.take() {
+        match line_chunks.take() {
             Ok(Some(lines)) => stream.pass(lines)?,
             Ok(None) => return stream.end(),
             Err(error) => {
-                stream.pass(intake.rest())?;
-                stream.reading.push(intake.rest());
+                stream.pass(line_chunks.rest())?;
+                stream.reading.push(line_chunks.rest());
                 stream.end()?;
                 return Err(cannot_read(&error));
             }
         }
         // Now, not before: who comes next need not wait for it.
-        stream.reading.take(intake);
+        stream.reading.take(line_chunks);
     }
 }
 

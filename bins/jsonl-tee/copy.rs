@@ -4,7 +4,7 @@ use crate::NAME;
 use crate::args::Config;
 use crate::outputs::Outputs;
 use crate::pipeline::Pipeline;
-use common::edge::intake::Intake;
+use common::edge::line_chunks::LineChunks;
 use common::edge::signals;
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -17,20 +17,20 @@ pub fn run(config: Config) -> Status {
     // after: until there is input they simply end it.
     let ready = if config.ignore_int { signals::ignore_int() } else { Ok(()) };
     let mut outputs = Outputs::open(&config);
-    let intake = ready.and_then(|()| Intake::stdin());
-    let mut intake = match intake {
-        Ok(intake) => intake,
+    let line_chunks = ready.and_then(|()| LineChunks::stdin());
+    let mut line_chunks = match line_chunks {
+        Ok(line_chunks) => line_chunks,
         Err(error) => return cannot_read(&error, Status::NO_INPUT),
     };
     let mut pipeline = Pipeline::new(&config);
     let mut read = Ok(());
     let mut is_first = true;
     while !outputs.is_over() && (config.status || !outputs.is_empty()) {
-        match intake.take() {
+        match line_chunks.take() {
             Ok(Some(lines)) => pipeline.push(lines, &mut outputs),
             Ok(None) => break,
             Err(error) => {
-                pipeline.push(intake.rest(), &mut outputs);
+                pipeline.push(line_chunks.rest(), &mut outputs);
                 read = Err(cannot_read(&error, if is_first { Status::NO_INPUT } else { Status::IO }));
                 break;
             }
@@ -41,7 +41,7 @@ pub fn run(config: Config) -> Status {
         pipeline.end(&mut outputs);
     }
     let written = outputs.finish();
-    let cut_short = intake.signal().map(Status::signal).or(read.err());
+    let cut_short = line_chunks.signal().map(Status::signal).or(read.err());
     let lost = (written != Status::DONE).then_some(written);
     let said = if config.status { said(pipeline.standing()) } else { Status::DONE };
     cut_short.or(lost).unwrap_or(said)

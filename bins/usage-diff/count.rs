@@ -4,7 +4,7 @@ use crate::args::{Config, Source};
 use crate::print::Printer;
 use crate::read::{self, Unread};
 use crate::{NAME, names, words};
-use common::edge::place::{self, Identity};
+use common::edge::paths::{self, Identity};
 use common::face::exit::Status;
 use common::face::say;
 use common::flow::usage::{Baseline, Basis, Evidence, Ledger, Run, Said};
@@ -94,7 +94,7 @@ impl Files {
     /// What a file said, unless there is something wrong with it.
     fn said(&mut self, source: &Source, file: &str) -> Option<Said> {
         if let Source::File(path) = source
-            && let Some(identity @ Identity::File(..)) = place::identity(path)
+            && let Some(identity @ Identity::File(..)) = paths::identity(path)
             && !self.seen.insert(identity)
         {
             say::line(NAME, &format!("{file}: given twice: counted once"));

@@ -1,7 +1,7 @@
 //! The names of the files, one after the other: a long list of them is never in memory at once.
 
 use crate::args::{Files, Source};
-use common::edge::input::Patient;
+use common::edge::reader::BlockingReader;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -18,7 +18,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub fn sources(files: Files) -> io::Result<Box<dyn Iterator<Item = io::Result<Source>>>> {
     Ok(match files {
         Files::Given(files) => Box::new(files.into_iter().map(Ok)),
-        Files::Listed(Source::Stdin) => Box::new(lines(BufReader::new(Patient::stdin()?))),
+        Files::Listed(Source::Stdin) => Box::new(lines(BufReader::new(BlockingReader::stdin()?))),
         Files::Listed(Source::File(path)) => Box::new(lines(BufReader::new(File::open(path)?))),
     })
 }

@@ -1,7 +1,7 @@
 //! One stream, read to its end.
 
 use crate::args::Source;
-use common::edge::input::Input;
+use common::edge::reader::Input;
 use common::face::exit::Status;
 use common::face::say;
 use common::flow::event::UsageLines;

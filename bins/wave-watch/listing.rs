@@ -3,8 +3,8 @@
 use crate::NAME;
 use crate::args::Config;
 use crate::manifest::{self, Agent};
-use common::edge::input::Patient;
-use common::edge::place;
+use common::edge::paths;
+use common::edge::reader::BlockingReader;
 use common::face::args;
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -41,7 +41,7 @@ fn refused(what: &str) -> Status {
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if path == "-" {
         let mut text = Vec::new();
-        return Patient::stdin()?.read_to_end(&mut text).map(|_| text);
+        return BlockingReader::stdin()?.read_to_end(&mut text).map(|_| text);
     }
     fs::read(path)
 }
@@ -52,7 +52,7 @@ fn repeated(agents: &[Agent]) -> Option<String> {
     if let Some(agent) = agents.iter().find(|agent| !ids.insert(&agent.id)) {
         return Some(format!("agent {}: the id is there twice", agent.id));
     }
-    let mut places = place::Places::default();
+    let mut places = paths::Places::default();
     let mut files = HashMap::new();
     agents.iter().find_map(|agent| {
         let other = files.insert(places.identity(&agent.file)?, &agent.id)?;

@@ -4,7 +4,7 @@
 //!         edge                    flow (pure)                      edge / face
 //!  ┌───────────────┐   ┌───────────────────────────────┐   ┌───────────────────┐
 //!  │ guardian       │   │ line ──► scan ──► event ─┬─►   │   │ record ► output   │
-//!  │ intake: stdin  │   │   verdict ──► cause      │     │   │ hold ► fan-out    │
+//!  │ line_chunks: stdin  │   │   verdict ──► cause      │     │   │ hold ► fan-out    │
 //!  │ follow: files  │──►│   activity, sentinel ◄──┤     │──►│ report ► stderr   │
 //!  │ supervise:     │   │   tally       usage ◄───┘     │   │ exit status       │
 //!  │   child pipes  │   │   stamp                       │   │                   │

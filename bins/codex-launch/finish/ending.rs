@@ -1,7 +1,7 @@
 //! How a run ended: one table, from what happened to sentinel, status and reason.
 
 use crate::finish::answer::Answer;
-use crate::finish::lost::Lost;
+use crate::finish::output_errors::OutputErrors;
 use crate::prepare::args::Decide;
 use crate::run::supervise::{Cut, Ended, Exit};
 use common::face::exit::Status;
@@ -120,15 +120,15 @@ impl Ending {
         error(status, Some(Cause::Lost), &format!("one of the launcher's two processes was killed{by}"))
     }
 
-    /// The ending of a run whose user lost patience with the reader of the answer.
+    /// The ending of a run whose user lost drain_deadline with the reader of the answer.
     pub fn given_up(status: Status) -> Ending {
         fail(status, Kind::Cancelled, None, "cancelled while nobody took the answer".to_owned())
     }
 
     /// This ending, or a failure when a file of the run could not be written. A run that failed has failed of its
     /// own reason.
-    pub fn unless_lost(self, lost: &Lost) -> Ending {
-        match (self, lost.first()) {
+    pub fn unless_lost(self, output_errors: &OutputErrors) -> Ending {
+        match (self, output_errors.first()) {
             (Ending::Completed { .. }, Some((line, cause))) => error(Status::IO, Some(cause), line),
             (ending, _) => ending,
         }
@@ -259,10 +259,10 @@ mod tests {
     const F: Event<'_> = Event::TurnFailed(Some("unexpected status 401 Unauthorized"));
     const E: Event<'_> = Event::Error(Some("Reconnecting... 2/5 (stream disconnected)"));
 
-    fn full() -> Lost {
-        let mut lost = Lost::new();
-        lost.note("progress file", Some(std::io::ErrorKind::StorageFull.into()));
-        lost
+    fn full() -> OutputErrors {
+        let mut output_errors = OutputErrors::new();
+        output_errors.note("progress file", Some(std::io::ErrorKind::StorageFull.into()));
+        output_errors
     }
 
     /// Status and cause of a run of `events` that ended with `exit`; the answer is the text `ok` when there is a
@@ -400,6 +400,6 @@ mod tests {
             })
         );
         let completed = Ending::Completed { lingered: true };
-        assert_eq!(completed.clone().unless_lost(&Lost::new()), completed);
+        assert_eq!(completed.clone().unless_lost(&OutputErrors::new()), completed);
     }
 }

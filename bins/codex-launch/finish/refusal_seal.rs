@@ -32,7 +32,7 @@ impl Seal {
     /// content unless forced, and not while another launch has the file. What cannot be written is not: the refusal has
     /// been said. A file system that does not answer is given up.
     pub fn put(self, status: Status) {
-        if let Ok(worker) = Worker::hire() {
+        if let Ok(worker) = Worker::spawn() {
             let _ = worker.run(move || self.write(status)).recv_timeout(LIMIT);
         }
     }
@@ -43,7 +43,7 @@ impl Seal {
             let line = record::sentinel(&sentinel(status));
             // There is nobody else to tell.
             let _ = output.last_line(line.as_bytes(), line.as_bytes());
-            output.give_room_back();
+            output.release_reserve();
         }
     }
 

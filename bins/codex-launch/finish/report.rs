@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::finish::ending::{Ending, Failure};
-use crate::finish::lost::Lost;
+use crate::finish::output_errors::OutputErrors;
 use crate::run::supervise::{Cut, Descendant, Leftovers, Over};
 use common::face::say;
 use common::flow::cause::Cause;
@@ -26,7 +26,7 @@ pub struct Details<'a> {
     /// How many lines were noise.
     pub noise: u64,
     /// What could not be written, and why.
-    pub lost: &'a Lost,
+    pub output_errors: &'a OutputErrors,
     /// How its processes ended, and what was asked for of those that it left.
     pub over: Option<(&'a Over, Leftovers)>,
     /// What is known to be alive, or may be.
@@ -42,7 +42,7 @@ pub fn tell(ending: &Ending, details: &Details<'_>) {
         tell_failure(ending, details);
     }
     let told = matches!(ending, Ending::Failed(Failure { cause: Some(Cause::Io | Cause::Tampered), .. }));
-    details.lost.lines().skip(usize::from(told)).for_each(|line| say::line(NAME, line));
+    details.output_errors.lines().skip(usize::from(told)).for_each(|line| say::line(NAME, line));
     match details.noise {
         0 => {}
         1 => say::line(NAME, "stdout: 1 line of codex was not an event"),

@@ -2,14 +2,14 @@
 
 pub mod pair;
 
-use self::pair::{Half, Link, Stage, Watched};
+use self::pair::{Half, Phase, RunnerEnd, Watched};
 use crate::NAME;
+use crate::finish::drain_deadline::DRAIN_GRACE;
 use crate::finish::ending::Ending;
 use crate::finish::left;
-use crate::finish::lost::tampered;
-use crate::finish::patience::LAST_CALL;
+use crate::finish::output_errors::tampered;
 use crate::finish::report;
-use crate::finish::traces::Traces;
+use crate::finish::temp_files::TempFiles;
 use crate::prepare::args::Config;
 use crate::prepare::check::{self, Refusal, refuse};
 use crate::prepare::environment;
@@ -29,16 +29,16 @@ use std::time::Duration;
 /// The refusal of `job`, in the other process; or when there can be no other process.
 pub fn guarded(
     config: Config,
-    job: impl FnOnce(Config, &Traces, Link) -> Result<Status, Refusal>,
+    job: impl FnOnce(Config, &TempFiles, RunnerEnd) -> Result<Status, Refusal>,
 ) -> Result<Status, Refusal> {
     check::paths_differ(&config)?;
     // Before anything of the launcher's own is opened: an output may name a descriptor.
-    let traces = Traces::plan(&config)?;
+    let temp_files = TempFiles::plan(&config)?;
     // Commands of the model could read them in any of the processes.
     environment::erase(&config.removed_variables);
     let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
     match pair::split().map_err(cannot)? {
-        Half::Runner(link) => job(config, &traces, link),
+        Half::Runner(link) => job(config, &temp_files, link),
         Half::CallersEnd(end) => Ok(match end.wait().map_err(cannot)? {
             Exit::Code(code) => Status::of_program(code),
             Exit::Signal(signal) => Status::signal(signal),
@@ -48,51 +48,51 @@ pub fn guarded(
             Ok(match watched.exit {
                 Exit::Code(code) => {
                     // What it could not remove itself, as with hardly a descriptor to be had.
-                    let _ = traces.remove_folder();
+                    let _ = temp_files.remove_folder();
                     Status::of_program(code)
                 }
-                Exit::Signal(signal) => finish(watched, signal, &config, &traces),
+                Exit::Signal(signal) => finish(watched, signal, &config, &temp_files),
             })
         }
     }
 }
 
 /// Finishes the run of a runner that was killed by `signal`.
-fn finish(mut watched: Watched, signal: i32, config: &Config, traces: &Traces) -> Status {
+fn finish(mut watched: Watched, signal: i32, config: &Config, temp_files: &TempFiles) -> Status {
     // Of a run that is over only what is meant to live on is left, or nothing.
-    let is_kept = config.leftovers == Leftovers::Keep && watched.said.stage >= Stage::Over;
+    let is_kept = config.leftovers == Leftovers::Keep && watched.report.phase >= Phase::Over;
     let is_left = !is_kept && watched.end(config.kill_grace / 2);
-    let left = match watched.said.stage >= Stage::Started {
+    let left = match watched.report.phase >= Phase::Started {
         true => left::lines(&watched.tree, is_left),
         false => Vec::new(),
     };
-    traces.mount_points.remove_empty();
-    if let Some(line) = traces.remove() {
+    temp_files.mount_points.remove_empty();
+    if let Some(line) = temp_files.remove() {
         say::line(NAME, &line);
     }
-    let mut progress = progress(&mut watched, traces);
-    if let Some(progress) = progress.as_mut().filter(|_| watched.said.stage < Stage::Sealing) {
-        progress.drop_forged(traces);
+    let mut progress = progress(&mut watched, temp_files);
+    if let Some(progress) = progress.as_mut().filter(|_| watched.report.phase < Phase::Sealing) {
+        progress.drop_forged(temp_files);
     }
     if let Some(status) = progress.as_ref().and_then(|progress| progress.sealed(&watched)) {
         return status;
     }
-    forget_answer(&watched, traces);
+    forget_answer(&watched, temp_files);
     let Some(progress) = &mut progress else { return unrecorded(&watched, signal, &left) };
-    let status = progress.seal(signal, watched.said.elapsed(), traces);
+    let status = progress.seal(signal, watched.report.elapsed(), temp_files);
     report::left(&left);
-    report::elapsed(watched.said.elapsed());
+    report::elapsed(watched.report.elapsed());
     status
 }
 
 /// Tells the end of a run that has no progress file, or has not begun.
 fn unrecorded(watched: &Watched, signal: i32, left: &[String]) -> Status {
-    if watched.said.stage < Stage::Started {
+    if watched.report.phase < Phase::Started {
         say::line(NAME, "the launcher was killed before the launch");
     } else {
         report::failure(&Ending::lost(Status::LAUNCHER, Some(signal)));
         report::left(left);
-        report::elapsed(watched.said.elapsed());
+        report::elapsed(watched.report.elapsed());
     }
     Status::LAUNCHER
 }
@@ -105,14 +105,14 @@ struct Progress {
 }
 
 /// The progress file, if there is one that the run has begun to write, mended.
-fn progress(watched: &mut Watched, traces: &Traces) -> Option<Progress> {
-    let path = traces.outputs.progress.as_ref()?;
-    if let Some(open) = watched.said.output.take() {
+fn progress(watched: &mut Watched, temp_files: &TempFiles) -> Option<Progress> {
+    let path = temp_files.outputs.progress.as_ref()?;
+    if let Some(open) = watched.report.output.take() {
         let (output, last) = Output::take_over(open, path).ok()?;
         return Some(Progress { output, last });
     }
     // It was killed while it opened the file, and may have made it.
-    if watched.said.stage == Stage::Opening && path.is_empty_file() {
+    if watched.report.phase == Phase::Opening && path.is_empty_file() {
         let output = Output::open_alone(path, Existing::Refused).ok()?;
         return Some(Progress { output, last: Some(Vec::new()) });
     }
@@ -121,8 +121,8 @@ fn progress(watched: &mut Watched, traces: &Traces) -> Option<Progress> {
 
 impl Progress {
     /// Cuts off sentinels that the runner has not written. In a file that came as a descriptor they may be older.
-    fn drop_forged(&mut self, traces: &Traces) {
-        let is_named = traces.outputs.progress.as_ref().is_some_and(|path| path.descriptor().is_none());
+    fn drop_forged(&mut self, temp_files: &TempFiles) {
+        let is_named = temp_files.outputs.progress.as_ref().is_some_and(|path| path.descriptor().is_none());
         while self.last.take_if(|line| is_named && status_of(line, None).is_some()).is_some() {
             self.last = self.output.drop_last_line().ok();
         }
@@ -132,25 +132,25 @@ impl Progress {
     /// was begun counts as written; it takes one write, and two of them would be worse than none.
     fn sealed(&self, watched: &Watched) -> Option<Status> {
         match &self.last {
-            Some(_) if watched.said.stage < Stage::Sealing => None,
+            Some(_) if watched.report.phase < Phase::Sealing => None,
             Some(line) => status_of(line, watched.signal),
             None => {
-                let said = watched.said.status.map(Status::of_program);
-                said.or((watched.said.stage >= Stage::Sealing).then_some(Status::LAUNCHER))
+                let status = watched.report.status.map(Status::of_program);
+                status.or((watched.report.phase >= Phase::Sealing).then_some(Status::LAUNCHER))
             }
         }
     }
 
     /// Writes the sentinel of a run whose truth died with its runner.
-    fn seal(&mut self, signal: i32, elapsed: Duration, traces: &Traces) -> Status {
-        let settled = self.output.settle(&traces.names());
+    fn seal(&mut self, signal: i32, elapsed: Duration, temp_files: &TempFiles) -> Status {
+        let settled = self.output.settle(&temp_files.names());
         let ending = Ending::lost(Status::LAUNCHER, Some(signal));
         let line = record::sentinel(&ending.sentinel(elapsed.as_secs(), None));
-        let sealed = match self.output.is_ready(LAST_CALL) {
+        let sealed = match self.output.is_ready(DRAIN_GRACE) {
             true => self.output.last_line(line.as_bytes(), line.as_bytes()).map(drop),
             false => Err(io::Error::other("its reader takes nothing")),
         };
-        self.output.give_room_back();
+        self.output.release_reserve();
         report::failure(&ending);
         if let Some(tampering) = settled.tampering {
             say::line(NAME, &format!("progress file: {}", tampered(tampering, settled.error.as_ref())));
@@ -177,9 +177,9 @@ fn status_of(line: &[u8], cancelled_by: Option<i32>) -> Option<Status> {
 
 /// Removes an answer that was put in place for a run which now counts as failed, or an old one that the runner did not
 /// come to remove, or what a command of the run left there.
-fn forget_answer(watched: &Watched, traces: &Traces) {
-    if watched.said.stage >= Stage::Opening {
+fn forget_answer(watched: &Watched, temp_files: &TempFiles) {
+    if watched.report.phase >= Phase::Opening {
         // An answer that cannot be removed is of a run whose sentinel says that it failed.
-        let _ = traces.outputs.remove_result();
+        let _ = temp_files.outputs.remove_result();
     }
 }

@@ -39,12 +39,12 @@ pub enum Half {
     /// The one that finishes when the runner dies.
     Guardian(Box<Guardian>),
     /// The one that does the work.
-    Runner(Link),
+    Runner(RunnerEnd),
 }
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum Phase {
     /// Nothing has been made.
     Preparing,
     /// Its outputs are being made.
@@ -61,14 +61,14 @@ pub enum Stage {
     Sealed,
 }
 
-const STAGES: [Stage; 7] = [
-    Stage::Preparing,
-    Stage::Opening,
-    Stage::Opened,
-    Stage::Started,
-    Stage::Over,
-    Stage::Sealing,
-    Stage::Sealed,
+const PHASES: [Phase; 7] = [
+    Phase::Preparing,
+    Phase::Opening,
+    Phase::Opened,
+    Phase::Started,
+    Phase::Over,
+    Phase::Sealing,
+    Phase::Sealed,
 ];
 
 /// Makes two processes of this one, or three, which has no other thread yet.
@@ -95,7 +95,7 @@ pub fn split() -> io::Result<Half> {
     }
     let tree = Tree::new();
     let (guardian, runner) = UnixStream::pair()?;
-    let Some(child) = process::fork()? else { return Ok(Half::Runner(Link(runner))) };
+    let Some(child) = process::fork()? else { return Ok(Half::Runner(RunnerEnd(runner))) };
     if is_apart {
         // What a terminal or a `kill` of the group sends to the caller's end comes from there, and once.
         process::lead_own_group();
@@ -118,7 +118,7 @@ impl CallersEnd {
     pub fn wait(mut self) -> io::Result<Exit> {
         empty_stdin()?;
         loop {
-            match self.awaited.next()? {
+            match self.awaited.wait()? {
                 Notice::User(signal) => process::pass_on(self.guardian, signal),
                 _ => {
                     if let Some(exit) = self.reap() {
@@ -149,35 +149,35 @@ fn empty_stdin() -> io::Result<()> {
 
 /// The runner's end of the connection.
 #[derive(Debug)]
-pub struct Link(UnixStream);
+pub struct RunnerEnd(UnixStream);
 
-impl Link {
+impl RunnerEnd {
     /// Sends a notice for each signal that either half gets, and one when the guardian is dead.
     ///
-    /// Until they part ([`Teller::part`]), a terminal and a `kill` of the group reach both halves: what was heard directly
+    /// Until they part ([`StatusWriter::part`]), a terminal and a `kill` of the group reach both halves: what was heard directly
     /// and what the guardian passed on are counted apart, and each signal counts once.
     ///
     /// # Errors
     /// When the handlers cannot be installed or no thread is to be had.
-    pub fn listen(self, notices: Sender<Notice>) -> io::Result<Teller> {
-        let wishes = Arc::new(Mutex::new(Wishes::default()));
-        let (mine, to) = (Arc::clone(&wishes), notices.clone());
+    pub fn listen(self, notices: Sender<Notice>) -> io::Result<StatusWriter> {
+        let seen = Arc::new(Mutex::new(SignalDedup::default()));
+        let (mine, to) = (Arc::clone(&seen), notices.clone());
         signals::each_notice(move |notice| {
-            let is_news = !matches!(notice, Notice::User(_)) || is_news(&mine, Source::Direct);
-            !is_news || to.send(notice).is_ok()
+            let is_new = !matches!(notice, Notice::User(_)) || is_new(&mine, Source::Direct);
+            !is_new || to.send(notice).is_ok()
         })?;
         let mut passed_on = self.0.try_clone()?;
         thread::Builder::new().spawn(move || {
             let mut signal = [0];
             while passed_on.read_exact(&mut signal).is_ok() {
-                if is_news(&wishes, Source::PassedOn) {
+                if is_new(&seen, Source::PassedOn) {
                     // A run that is over no longer listens.
                     let _ = notices.send(Notice::User(i32::from(signal[0])));
                 }
             }
             let _ = notices.send(Notice::Abandoned);
         })?;
-        Ok(Teller(Arc::new(self.0)))
+        Ok(StatusWriter(Arc::new(self.0)))
     }
 }
 
@@ -190,11 +190,11 @@ enum Source {
 
 /// How many signals came from each source; the larger number is how many there were.
 #[derive(Debug, Default)]
-struct Wishes {
+struct SignalDedup {
     counts: [u32; 2],
 }
 
-impl Wishes {
+impl SignalDedup {
     /// Takes one more from `source`, and says whether it is one more in all.
     fn take(&mut self, source: Source) -> bool {
         let before = self.counts.into_iter().max();
@@ -203,23 +203,23 @@ impl Wishes {
     }
 }
 
-fn is_news(wishes: &Mutex<Wishes>, source: Source) -> bool {
-    wishes.lock().unwrap_or_else(PoisonError::into_inner).take(source)
+fn is_new(seen: &Mutex<SignalDedup>, source: Source) -> bool {
+    seen.lock().unwrap_or_else(PoisonError::into_inner).take(source)
 }
 
 /// Tells the guardian how far the run has come. That the guardian is dead is no error here: it is a notice.
 #[derive(Debug, Clone)]
-pub struct Teller(Arc<UnixStream>);
+pub struct StatusWriter(Arc<UnixStream>);
 
-impl Teller {
-    /// The run has come to `stage`, and nothing more is to be known of that.
-    pub fn stage(&self, stage: Stage) {
-        self.send(stage, 0, None);
+impl StatusWriter {
+    /// The run has come to `phase`, and nothing more is to be known of that.
+    pub fn phase(&self, phase: Phase) {
+        self.send(phase, 0, None);
     }
 
     /// The outputs are there, and the last line goes to `output`.
     pub fn opened(&self, output: Option<&Output>) {
-        self.send(Stage::Opened, 0, output.map(AsFd::as_fd));
+        self.send(Phase::Opened, 0, output.map(AsFd::as_fd));
     }
 
     /// Leaves the group of the guardian, so that a KILL to that group leaves this process to finish the run. To be
@@ -230,17 +230,17 @@ impl Teller {
 
     /// The program runs, as `pid`, from this moment on.
     pub fn started(&self, pid: i32) {
-        self.send(Stage::Started, pid, None);
+        self.send(Phase::Started, pid, None);
     }
 
     /// The last line is written, and the exit status that goes with it is `status`.
     pub fn sealed(&self, status: u8) {
-        self.send(Stage::Sealed, status.into(), None);
+        self.send(Phase::Sealed, status.into(), None);
     }
 
-    fn send(&self, stage: Stage, number: i32, output: Option<BorrowedFd<'_>>) {
+    fn send(&self, phase: Phase, number: i32, output: Option<BorrowedFd<'_>>) {
         let mut word = [0; WORD];
-        word[0] = stage as u8;
+        word[0] = phase as u8;
         word[1..5].copy_from_slice(&number.to_le_bytes());
         word[5..].copy_from_slice(&monotonic().as_micros().to_le_bytes()[..8]);
         let _ = descriptor::send(&self.0, &word, output);
@@ -252,7 +252,7 @@ fn monotonic() -> Duration {
     ClockId::CLOCK_MONOTONIC.now().map_or(Duration::ZERO, Duration::from)
 }
 
-/// A word of the runner: the stage, the program's number or the exit status, and when it was said, in microseconds.
+/// A word of the runner: the phase, the program's number or the exit status, and when it was said, in microseconds.
 const WORD: usize = 1 + 4 + 8;
 
 /// The half that the caller knows, before it watches.
@@ -272,16 +272,16 @@ pub struct Watched {
     /// The first signal that the caller sent.
     pub signal: Option<i32>,
     /// What the runner said.
-    pub said: Said,
+    pub report: StatusReport,
     /// What it started.
     pub tree: Tree,
 }
 
 /// What a runner has said of its run.
 #[derive(Debug)]
-pub struct Said {
+pub struct StatusReport {
     /// How far the run had come.
-    pub stage: Stage,
+    pub phase: Phase,
     /// Where its last line goes.
     pub output: Option<OwnedFd>,
     /// Its program, and when that was started.
@@ -299,7 +299,7 @@ impl Guardian {
         empty_stdin()?;
         let mut first = None;
         let exit = loop {
-            if let Notice::User(signal) = self.awaited.next()? {
+            if let Notice::User(signal) = self.awaited.wait()? {
                 first.get_or_insert(signal);
                 // A runner that is gone is seen by reaping it.
                 let _ = self.socket.write_all(&[u8::try_from(signal).unwrap_or(0)]);
@@ -311,34 +311,34 @@ impl Guardian {
         };
         // A process that the runner was about to start may have a copy of its end for a moment more.
         self.socket.set_nonblocking(true)?;
-        Ok(Watched { exit, signal: first, said: Said::by(&self.socket), tree: self.tree })
+        Ok(Watched { exit, signal: first, report: StatusReport::by(&self.socket), tree: self.tree })
     }
 }
 
-impl Said {
+impl StatusReport {
     /// What there is to hear.
-    fn by(socket: &UnixStream) -> Said {
-        let mut said = Said { stage: Stage::Preparing, output: None, program: None, status: None };
-        while said.hear(socket) {}
-        said
+    fn by(socket: &UnixStream) -> StatusReport {
+        let mut report = StatusReport { phase: Phase::Preparing, output: None, program: None, status: None };
+        while report.hear(socket) {}
+        report
     }
 
     /// Takes the next word; whether there was one.
     fn hear(&mut self, socket: &UnixStream) -> bool {
         let mut word = [0; WORD];
         let Ok((WORD, output)) = descriptor::receive(socket, &mut word) else { return false };
-        let [stage, a, b, c, d, micros @ ..] = word;
-        let Some(&stage) = STAGES.get(usize::from(stage)) else { return false };
-        match stage {
-            Stage::Opened => self.output = output,
-            Stage::Started => {
+        let [phase, a, b, c, d, micros @ ..] = word;
+        let Some(&phase) = PHASES.get(usize::from(phase)) else { return false };
+        match phase {
+            Phase::Opened => self.output = output,
+            Phase::Started => {
                 let at = Duration::from_micros(u64::from_le_bytes(micros));
                 self.program = Some((i32::from_le_bytes([a, b, c, d]), at));
             }
-            Stage::Sealed => self.status = Some(i32::from_le_bytes([a, b, c, d])),
+            Phase::Sealed => self.status = Some(i32::from_le_bytes([a, b, c, d])),
             _ => {}
         }
-        self.stage = stage;
+        self.phase = phase;
         true
     }
 
@@ -355,7 +355,7 @@ impl Watched {
         let (notify, notices) = unbounded();
         // Without a thread to be had nobody can shorten the steps.
         let _ = signals::notify_and_outlive(notify);
-        let program = self.said.program.filter(|_| self.said.stage == Stage::Started);
+        let program = self.report.program.filter(|_| self.report.phase == Phase::Started);
         supervise::take_over(&self.tree, program.map(|(pid, _)| pid), grace, &notices)
     }
 }
@@ -369,8 +369,8 @@ mod tests {
     fn a_signal_that_comes_both_ways_is_one() {
         use Source::{Direct, PassedOn};
         let news = |sources: &[Source]| {
-            let mut wishes = Wishes::default();
-            sources.iter().filter(|&&source| wishes.take(source)).count()
+            let mut seen = SignalDedup::default();
+            sources.iter().filter(|&&source| seen.take(source)).count()
         };
         assert_eq!(news(&[Direct, PassedOn]), 1);
         assert_eq!(news(&[PassedOn, PassedOn]), 2);
@@ -380,20 +380,20 @@ mod tests {
     #[test]
     fn words_arrive_with_what_they_carry() {
         let (one, other) = UnixStream::pair().unwrap();
-        let teller = Teller(Arc::new(one));
+        let teller = StatusWriter(Arc::new(one));
         let (mut reader, writer) = io::pipe().unwrap();
-        teller.stage(Stage::Opening);
+        teller.phase(Phase::Opening);
         teller.opened(Some(&Output::of(writer).unwrap()));
         let before = monotonic();
         teller.started(4711);
         teller.sealed(70);
         drop(teller);
-        let said = Said::by(&other);
-        assert_eq!((said.stage, said.status), (Stage::Sealed, Some(70)));
-        let (program, at) = said.program.unwrap();
+        let report = StatusReport::by(&other);
+        assert_eq!((report.phase, report.status), (Phase::Sealed, Some(70)));
+        let (program, at) = report.program.unwrap();
         assert_eq!(program, 4711);
         assert!(at + Duration::from_micros(1) > before && at <= monotonic());
-        File::from(said.output.unwrap()).write_all(b"x").unwrap();
+        File::from(report.output.unwrap()).write_all(b"x").unwrap();
         let mut got = String::new();
         reader.read_to_string(&mut got).unwrap();
         assert_eq!(got, "x");

@@ -2,7 +2,7 @@
 
 use crate::prepare::args::{Config, Outputs, Progress, Prompt, Resume, Rights};
 use crate::prepare::program::{self, Missing};
-use common::edge::place;
+use common::edge::paths;
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use std::io;
@@ -46,7 +46,7 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     let schema = config.extra.output_schema.iter().map(|path| ("--output-schema", path));
     let images = config.extra.images.iter().map(|path| ("--image", path));
     for (option, path) in schema.chain(images) {
-        place::can_be_read(path).map_err(|error| refuse_path(option, path, &error))?;
+        paths::can_be_read(path).map_err(|error| refuse_path(option, path, &error))?;
     }
     Ok(())
 }
@@ -87,11 +87,11 @@ pub fn images(images: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
 pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
     let mut seen = Vec::new();
     for (option, path) in inputs(config) {
-        seen.push((option, place::identity(path)));
+        seen.push((option, paths::identity(path)));
     }
     for (option, path) in outputs(&config.outputs) {
-        let identity = place::identity(path);
-        let same = |(_, other): &&(&str, Option<place::Identity>)| identity.is_some() && *other == identity;
+        let identity = paths::identity(path);
+        let same = |(_, other): &&(&str, Option<paths::Identity>)| identity.is_some() && *other == identity;
         if let Some((other, _)) = seen.iter().find(same) {
             let what = format!("usage: {option} {}", path.display());
             return Err(refuse(Status::USAGE, &what, format!("the same file as {other}")));
@@ -159,7 +159,7 @@ pub fn existing_directory(config: &Config) -> Result<PathBuf, Refusal> {
 /// The same, in a git worktree where it must be in one.
 pub fn directory(config: &Config) -> Result<PathBuf, Refusal> {
     let full = existing_directory(config)?;
-    if !config.skip_git_repo_check && !place::is_in_git_worktree(&full) {
+    if !config.skip_git_repo_check && !paths::is_in_git_worktree(&full) {
         let why = match config.rights {
             Rights::Bypass => "not in a git worktree, where --bypass could not be undone",
             Rights::Sandbox(_) => "not in a git worktree",

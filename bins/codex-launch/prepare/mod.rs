@@ -165,7 +165,7 @@ pub fn bounded<T: Send + 'static>(
 fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Receiver<T>, Refusal> {
-    let worker = Worker::hire().map_err(|error| refuse(Status::LAUNCHER, "threads", why(&error)))?;
+    let worker = Worker::spawn().map_err(|error| refuse(Status::LAUNCHER, "threads", why(&error)))?;
     Ok(worker.run(work))
 }
 

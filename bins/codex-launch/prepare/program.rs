@@ -68,7 +68,7 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct Question {
     pid: i32,
-    /// The program until it is buried; from then on its number may be another's.
+    /// The program until it is reaped; from then on its number may be another's.
     child: Mutex<Option<Child>>,
     output: Mutex<Option<[OwnedFd; 2]>>,
 }
@@ -112,13 +112,13 @@ impl Question {
         let mut parts = Vec::new();
         for pipe in pipes {
             let listener = stop.listener()?;
-            parts.push(Worker::hire()?.run(move || read(pipe, &listener)));
+            parts.push(Worker::spawn()?.run(move || read(pipe, &listener)));
         }
         // Waited for without the lock, so that `end` is never held up.
         let exit = process::wait(self.pid);
         stop.call();
         if let Some(mut child) = lock(&self.child).take() {
-            // Whoever started this process may have it ignore CHLD; then the kernel has buried the child.
+            // Whoever started this process may have it ignore CHLD; then the kernel has reaped the child.
             let _ = child.wait();
         }
         let mut bytes = Vec::new();
@@ -129,7 +129,7 @@ impl Question {
         Ok(Answer { well: exit == Some(process::Exit::Code(0)), text })
     }
 
-    /// Ends the program and its group, unless it has ended and was buried, and waits until it is gone.
+    /// Ends the program and its group, unless it has ended and was reaped, and waits until it is gone.
     pub fn end(&self) {
         if lock(&self.child).is_some() {
             process::signal_group(self.pid, Signal::SIGKILL);

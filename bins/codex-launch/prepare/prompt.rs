@@ -3,7 +3,7 @@
 use crate::prepare::args::Prompt;
 use crate::prepare::check::{Refusal, refuse, refuse_path};
 use crate::prepare::transcript;
-use common::edge::input::Patient;
+use common::edge::reader::BlockingReader;
 use common::face::exit::Status;
 use common::face::say::why;
 use std::fs;
@@ -67,7 +67,7 @@ pub fn read(prompt: &Prompt) -> Result<Vec<u8>, Refusal> {
 
 fn read_stdin() -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
-    let result = Patient::stdin().and_then(|mut stdin| stdin.read_to_end(&mut bytes));
+    let result = BlockingReader::stdin().and_then(|mut stdin| stdin.read_to_end(&mut bytes));
     result.map_err(|error| refuse(Status::NO_INPUT, "stdin", why(&error)))?;
     Ok(bytes)
 }

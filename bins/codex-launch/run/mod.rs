@@ -1,8 +1,8 @@
 //! While Codex runs: its process, its pipes, and where each byte of them goes.
 
-pub mod aside;
 pub mod outputs;
 pub mod pipes;
 pub mod session;
+pub mod stderr_sink;
 pub mod stream;
 pub mod supervise;

@@ -3,10 +3,10 @@
 use crate::prepare;
 use crate::prepare::args::{Config, Outputs, Progress, Rights, Sandbox};
 use crate::prepare::check::{self, Refusal, refuse, refuse_path};
-use crate::run::aside::{Aside, Writer};
+use crate::run::stderr_sink::{StderrSink, Writer};
 use common::edge::output::{Existing, Output};
 use common::edge::output_path::{OutputPath, PathKind, WriteMode};
-use common::edge::place::{self, FileId};
+use common::edge::paths::{self, FileId};
 use common::edge::signals::Notice;
 use common::face::exit::Status;
 use common::face::say::why;
@@ -85,15 +85,15 @@ impl OutputPaths {
     /// file can be shared, but for the descriptor that takes the events.
     fn differ(&self) -> Result<(), Refusal> {
         let mut seen: Vec<Seen> = Vec::new();
-        let stdin = Seen { name: "stdin", number: None, file: place::regular_file_behind(0) };
-        let stderr = Seen { name: "stderr", number: None, file: place::regular_file_behind(2) };
+        let stdin = Seen { name: "stdin", number: None, file: paths::regular_file_behind(0) };
+        let stderr = Seen { name: "stderr", number: None, file: paths::regular_file_behind(2) };
         seen.extend([stdin, stderr]);
         let is_answer_on_stdout = self.result.is_none();
         if is_answer_on_stdout {
             seen.push(Seen {
                 name: "the answer on stdout",
                 number: Some(1),
-                file: place::regular_file_behind(1),
+                file: paths::regular_file_behind(1),
             });
         }
         for (option, path) in self.each() {
@@ -210,7 +210,7 @@ fn busy(option: &str, path: &OutputPath) -> Refusal {
 #[derive(Debug)]
 pub struct Opened {
     /// Where stderr goes.
-    pub aside: Aside,
+    pub stderr_sink: StderrSink,
     /// The thread of the stderr file.
     pub writer: Option<Writer>,
     /// Where events go.
@@ -249,21 +249,22 @@ fn open_rest(
     progress: Option<Output>,
     notices: &Receiver<Notice>,
 ) -> Result<Opened, Refusal> {
-    let (aside, writer) = match &paths.stderr {
-        None => (Aside::new(), None),
+    let (stderr_sink, writer) = match &paths.stderr {
+        None => (StderrSink::new(), None),
         Some(path) => {
             let file = open_one(path, Existing::Emptied, notices, Output::open)?;
             let file = file.map_err(|error| match error.kind() {
                 io::ErrorKind::WouldBlock => busy(STDERR, path),
                 _ => refuse_path(STDERR, path.given(), &error),
             })?;
-            let pair = Aside::with_file(file);
-            let (aside, writer) = pair.map_err(|error| refuse(Status::LAUNCHER, "threads", why(&error)))?;
-            (aside, Some(writer))
+            let pair = StderrSink::with_file(file);
+            let (stderr_sink, writer) =
+                pair.map_err(|error| refuse(Status::LAUNCHER, "threads", why(&error)))?;
+            (stderr_sink, Some(writer))
         }
     };
     paths.remove_old()?;
-    Ok(Opened { aside, writer, progress })
+    Ok(Opened { stderr_sink, writer, progress })
 }
 
 /// Opens one output. A named pipe opens when its reader comes, and the user may cancel meanwhile; a file is opened

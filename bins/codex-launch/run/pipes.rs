@@ -1,7 +1,7 @@
 //! What feeds and drains Codex while it is supervised. Nothing here can hold the supervision up.
 
-use crate::finish::patience::Patience;
-use crate::run::aside::Aside;
+use crate::finish::drain_deadline::DrainDeadline;
+use crate::run::stderr_sink::StderrSink;
 use crate::run::stream::Stream;
 use crate::run::supervise;
 use common::edge::pump::{self, Stop};
@@ -21,19 +21,19 @@ pub struct Pipes {
 
 impl Pipes {
     /// Makes everything that can fail, so that nothing can once Codex runs.
-    pub fn hire() -> io::Result<Pipes> {
+    pub fn spawn() -> io::Result<Pipes> {
         let stop = Stop::new()?;
         let listeners = [stop.listener()?, stop.listener()?];
-        Ok(Pipes { stop, listeners, workers: [Worker::hire()?, Worker::hire()?, Worker::hire()?] })
+        Ok(Pipes { stop, listeners, workers: [Worker::spawn()?, Worker::spawn()?, Worker::spawn()?] })
     }
 
-    /// Feeds `prompt` to the child, its stdout to `stream` and its stderr to `aside`.
+    /// Feeds `prompt` to the child, its stdout to `stream` and its stderr to `stderr_sink`.
     pub fn connect(
         self,
         pipes: supervise::Pipes,
         prompt: Vec<u8>,
         mut stream: Stream,
-        aside: Aside,
+        stderr_sink: StderrSink,
     ) -> Connected {
         let Pipes { stop, listeners: [stdout_stop, stderr_stop], workers: [feeder, stdout, stderr] } = self;
         // A child that leaves before it has read its prompt has its reasons, and a status of its own.
@@ -45,7 +45,7 @@ impl Pipes {
             stream
         });
         let stderr = stderr.run(move || {
-            let _ = pump::drain(pipes.stderr, &stderr_stop, |chunk| aside.stderr(chunk));
+            let _ = pump::drain(pipes.stderr, &stderr_stop, |chunk| stderr_sink.stderr(chunk));
         });
         Connected { stop, stream, stderr }
     }
@@ -61,10 +61,10 @@ pub struct Connected {
 
 impl Connected {
     /// Lets them take what is left in the pipes, and gives the stream back. The error is the status that the launcher
-    /// ends with when the progress file's reader takes nothing and the patience with it ends.
-    pub fn finish(self, patience: &Patience<'_>) -> Result<Stream, Status> {
+    /// ends with when the progress file's reader takes nothing and the drain_deadline with it ends.
+    pub fn finish(self, drain_deadline: &DrainDeadline<'_>) -> Result<Stream, Status> {
         self.stop.call();
-        let stream = patience.receive(&self.stream)?;
+        let stream = drain_deadline.receive(&self.stream)?;
         // What holds this up is the stderr file alone, and that is given up by itself.
         let _ = self.stderr.recv();
         Ok(stream)

@@ -1,6 +1,6 @@
 //! The session file: the thread's id, as soon as it is known.
 
-use crate::finish::patience::LAST_CALL;
+use crate::finish::drain_deadline::DRAIN_GRACE;
 use common::edge::output_path::OutputPath;
 use common::edge::temp_names::TempNames;
 use common::edge::worker::Worker;
@@ -70,7 +70,7 @@ impl Session {
             return self.error.take().or_else(|| self.write_again().err());
         };
         drop((lines, waiting));
-        match done.recv_timeout(LAST_CALL) {
+        match done.recv_timeout(DRAIN_GRACE) {
             Ok(result) => result.err(),
             Err(_) => Some(io::Error::other("its reader takes nothing")),
         }
@@ -90,7 +90,7 @@ impl Writer {
     fn hire(path: OutputPath, names: Arc<TempNames>) -> io::Result<Writer> {
         let (lines, waiting) = bounded::<String>(1);
         let incoming = waiting.clone();
-        let done = Worker::hire()?
+        let done = Worker::spawn()?
             .run(move || incoming.iter().try_for_each(|line| path.replace(line.as_bytes(), &names)));
         Ok(Writer { lines, waiting, done })
     }

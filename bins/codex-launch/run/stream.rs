@@ -4,8 +4,8 @@
 //! where stderr goes. A line is judged whole before a byte of it is passed on.
 
 use crate::prepare::resume::Wanted;
-use crate::run::aside::Aside;
 use crate::run::session::Session;
+use crate::run::stderr_sink::StderrSink;
 use crate::run::supervise::Pulse;
 use common::edge::output::{Output, Settled};
 use common::edge::signals::Notice;
@@ -24,7 +24,7 @@ pub struct Wiring {
     /// Where events go.
     pub progress: Option<Output>,
     /// Where noise goes.
-    pub aside: Aside,
+    pub stderr_sink: StderrSink,
     /// The thread that it must be.
     pub thread: Option<Wanted>,
     /// Where the thread's id is written.
@@ -168,7 +168,7 @@ impl Stream {
         match are_events {
             _ if lines.is_empty() => {}
             true => self.write(|progress| progress.lines(lines)),
-            false => self.wiring.aside.noise(lines),
+            false => self.wiring.stderr_sink.noise(lines),
         }
     }
 
@@ -188,8 +188,8 @@ impl Stream {
     }
 
     /// Ends this stream's way to the stderr file.
-    pub fn close_aside(&mut self) {
-        self.wiring.aside = Aside::new();
+    pub fn close_stderr_sink(&mut self) {
+        self.wiring.stderr_sink = StderrSink::new();
     }
 
     /// What came of the session file.
@@ -199,10 +199,10 @@ impl Stream {
 
     /// Keeps a part of a line whose end is not there yet.
     fn hold(&mut self, part: &[u8]) {
-        let aside = &self.wiring.aside;
+        let stderr_sink = &self.wiring.stderr_sink;
         self.line = match std::mem::replace(&mut self.line, Line::Here) {
             Line::Noise => {
-                aside.noise(part);
+                stderr_sink.noise(part);
                 Line::Noise
             }
             Line::Lost(error) => Line::Lost(error),
@@ -213,10 +213,10 @@ impl Stream {
                 };
                 if self.scanner.is_malformed() {
                     let _ = spool.take(|piece| {
-                        aside.noise(piece);
+                        stderr_sink.noise(piece);
                         Ok(())
                     });
-                    aside.noise(part);
+                    stderr_sink.noise(part);
                     Line::Noise
                 } else {
                     spool.push(part).map_or_else(Line::Lost, |()| Line::Waiting(spool))
@@ -238,15 +238,15 @@ impl Stream {
                     self.write(|progress| progress.line_in_pieces(|write| spool.take(|piece| write(piece))));
                 }
                 Ok(()) => {
-                    let aside = &self.wiring.aside;
+                    let stderr_sink = &self.wiring.stderr_sink;
                     // The temporary file failing now would cost only a part of the noise.
                     let _ = spool.take(|piece| {
-                        aside.noise(piece);
+                        stderr_sink.noise(piece);
                         Ok(())
                     });
                 }
             },
-            Line::Noise | Line::Here | Line::Lost(_) => self.wiring.aside.noise(rest),
+            Line::Noise | Line::Here | Line::Lost(_) => self.wiring.stderr_sink.noise(rest),
         }
     }
 }

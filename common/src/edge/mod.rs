@@ -3,14 +3,14 @@
 pub mod folder;
 pub mod follow;
 pub mod hold;
-pub mod input;
-pub mod intake;
+pub mod line_chunks;
 pub mod output;
 pub mod output_path;
-pub mod place;
+pub mod paths;
 pub mod pump;
+pub mod reader;
 mod remove_tree;
-mod room;
+mod reserve;
 pub mod signals;
 pub mod spool;
 mod tail;

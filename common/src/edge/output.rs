@@ -1,9 +1,9 @@
 //! A file, or anything else that can be written, that takes whole lines.
 
 use super::output_path::{Named, OutputPath};
-use super::place::{self, FileId};
-use super::pump::Traffic;
-use super::room::Room;
+use super::paths::{self, FileId};
+use super::pump::PipeSize;
+use super::reserve::Reserve;
 use super::tail;
 use super::temp_names::TempNames;
 pub use super::written::Tampering;
@@ -68,8 +68,8 @@ pub struct Output {
     begun: u64,
     /// Whether it ends in a torn line that could not be cut away; the next line starts with an LF of its own.
     torn: bool,
-    traffic: Traffic,
-    room: Room,
+    pipe_size: PipeSize,
+    reserve: Reserve,
 }
 
 impl Output {
@@ -112,7 +112,7 @@ impl Output {
         let mut output = Output::open(path, existing)?;
         if output.regular {
             let length = output.file.metadata()?.len();
-            output.room = Room::kept_in(&output.file, length);
+            output.reserve = Reserve::kept_in(&output.file, length);
             output.name = path.named().cloned();
             if output.name.is_some() || output.appends(length) {
                 output.written = Some(Box::new(Written::from(length)));
@@ -167,7 +167,7 @@ impl Output {
     /// # Errors
     /// When it cannot be opened.
     pub fn share(path: &Path, at: At) -> io::Result<Output> {
-        if let Some(number) = place::descriptor(path) {
+        if let Some(number) = paths::descriptor(path) {
             return Output::of(descriptor::duplicate(number)?);
         }
         let mut options = OpenOptions::new();
@@ -201,8 +201,8 @@ impl Output {
             tampering: None,
             begun: 0,
             torn: false,
-            traffic: Traffic::default(),
-            room: Room::none(),
+            pipe_size: PipeSize::default(),
+            reserve: Reserve::none(),
         })
     }
 
@@ -213,7 +213,7 @@ impl Output {
     pub fn lines(&mut self, lines: &[u8]) -> io::Result<()> {
         let written = match self.keep_room(lines) {
             Ok(()) => self.append(lines),
-            Err(error) if self.room == Room::none() => Err(error),
+            Err(error) if self.reserve == Reserve::none() => Err(error),
             // As many as there is room for.
             Err(_) => lines.split_inclusive(|&byte| byte == b'\n').try_for_each(|line| {
                 self.keep_room(line)?;
@@ -225,7 +225,7 @@ impl Output {
 
     /// Sees to it that there is room for the last line behind `lines`, and that nobody else has written meanwhile.
     fn keep_room(&mut self, lines: &[u8]) -> io::Result<()> {
-        if self.written.is_none() && self.room == Room::none() {
+        if self.written.is_none() && self.reserve == Reserve::none() {
             return Ok(());
         }
         let length = self.file.metadata()?.len();
@@ -233,7 +233,7 @@ impl Output {
             self.repair(length)?;
         }
         let length = self.written.as_ref().map_or(length, |written| written.length());
-        self.room.keep(&self.file, length, lines.len() as u64)
+        self.reserve.keep(&self.file, length, lines.len() as u64)
     }
 
     /// Undoes, as far as that is possible, what another program did to a file that has `length` bytes now: what it added
@@ -267,7 +267,7 @@ impl Output {
     fn cut_to(&mut self, length: u64) -> io::Result<()> {
         self.file.set_len(length)?;
         self.file.seek(SeekFrom::Start(length))?;
-        self.room.renew(&self.file, length);
+        self.reserve.renew(&self.file, length);
         Ok(())
     }
 
@@ -276,7 +276,7 @@ impl Output {
             self.write(b"\n").1?;
             self.torn = false;
         }
-        self.traffic.note(lines.len(), &self.file);
+        self.pipe_size.note(lines.len(), &self.file);
         let (taken, result) = self.write(lines);
         self.begun = match memrchr(b'\n', &lines[..taken]) {
             Some(at) => (taken - at - 1) as u64,
@@ -349,14 +349,14 @@ impl Output {
 
     /// Writes `line` as the last one, into the room that was kept for it; once more where the first try fails. A full
     /// regular file without such room gives up lines at its end until it takes `instead`, which may say so: the last
-    /// word of a file matters more than the words before it. Room that is not needed is given back.
+    /// word of a file matters more than the words before it. Reserve that is not needed is given back.
     ///
     /// What stood in the way is returned when lines were given up.
     ///
     /// # Errors
     /// When neither can be written.
     pub fn last_line(&mut self, line: &[u8], instead: &[u8]) -> io::Result<Option<io::Error>> {
-        let kept = std::mem::replace(&mut self.room, Room::none());
+        let kept = std::mem::replace(&mut self.reserve, Reserve::none());
         let mut result = self.lines(line);
         // A disk may fail for once, and lines that a reader has seen are not given up for that.
         if result.is_err() && self.regular {
@@ -369,8 +369,8 @@ impl Output {
             }
             Err(error) => Err(error),
         };
-        if kept != Room::none() {
-            self.give_room_back();
+        if kept != Reserve::none() {
+            self.release_reserve();
         }
         result
     }
@@ -388,14 +388,14 @@ impl Output {
 
     /// Gives back the room behind the end. It is the kernel's to do at the latest when the file is next emptied, so a
     /// failure costs nothing but some room.
-    pub fn give_room_back(&self) {
+    pub fn release_reserve(&self) {
         let _ = self.file.metadata().and_then(|about| self.file.set_len(about.len()));
     }
 
     /// Cuts whole lines of at least `room` bytes off the end; false when there are none. With one byte more than is to
     /// be written the file ends up shorter: to its readers one that has its old length would have no news.
-    fn give_up_lines(&mut self, room: u64) -> io::Result<bool> {
-        let Some(end) = tail::end_without(&self.file, room)? else { return Ok(false) };
+    fn give_up_lines(&mut self, reserve: u64) -> io::Result<bool> {
+        let Some(end) = tail::end_without(&self.file, reserve)? else { return Ok(false) };
         if let Some(written) = &mut self.written {
             written.begin_anew(end);
         }

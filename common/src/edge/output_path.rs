@@ -1,7 +1,7 @@
 //! Where an output goes, decided once: nothing that happens to its path later can lead it elsewhere.
 
 use super::folder::Folder;
-use super::place;
+use super::paths;
 use super::temp_names::TempNames;
 use crate::sys::descriptor;
 use crate::sys::folder::{EntryKind, FileId};
@@ -69,7 +69,7 @@ impl OutputPath {
     /// # Errors
     /// No such folder; a folder or a link in the file's place; a descriptor that is not open for writing.
     pub fn resolve(path: &Path) -> io::Result<OutputPath> {
-        let target = match place::named_descriptor(path) {
+        let target = match paths::named_descriptor(path) {
             Some(number) if descriptor::is_open_for_writing(number) => Target::Descriptor(number, None),
             Some(_) => return Err(Errno::EBADF.into()),
             None => Target::Name(Named::resolve(path)?),
@@ -130,7 +130,7 @@ impl OutputPath {
     /// The regular file that it is, where it is one already.
     pub fn file_id(&self) -> Option<FileId> {
         match &self.target {
-            Target::Descriptor(number, _) => place::regular_file_behind(*number),
+            Target::Descriptor(number, _) => paths::regular_file_behind(*number),
             Target::Name(named) => {
                 let entry = named.folder.entry(&named.name).ok().flatten();
                 entry.filter(|entry| entry.kind == EntryKind::File).map(|entry| entry.id)
@@ -176,7 +176,7 @@ impl OutputPath {
                 }
             }
             Target::Descriptor(number, kept) => {
-                if place::regular_file_behind(*number).is_some() {
+                if paths::regular_file_behind(*number).is_some() {
                     // A lock on the caller's own descriptor would last as long as the caller.
                     let file = descriptor::open_again_for_writing(*number)?;
                     lock::take(&file)?;
@@ -249,7 +249,7 @@ impl Named {
     fn resolve(path: &Path) -> io::Result<Named> {
         let bytes = path.as_os_str().as_bytes();
         let name = path.file_name().filter(|_| !bytes.ends_with(b"/") && !bytes.ends_with(b"/."));
-        let folder = Folder::open(&place::folder(path))?;
+        let folder = Folder::open(&paths::folder(path))?;
         let name = name.ok_or(Errno::EISDIR)?;
         let kind = kind(&folder, name)?;
         Ok(Named { folder: Arc::new(folder), name: name.to_owned(), kind })

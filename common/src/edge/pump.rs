@@ -25,11 +25,11 @@ const BULK: u32 = 16;
 
 /// Whether bulk goes through a pipe.
 #[derive(Debug, Default)]
-pub struct Traffic {
+pub struct PipeSize {
     full: u32,
 }
 
-impl Traffic {
+impl PipeSize {
     /// Takes note of a transfer of `bytes`. Makes the pipe larger when that shows that bulk goes through it.
     pub fn note(&mut self, bytes: usize, pipe: impl AsFd) {
         // What was read is written up to its last line end: somewhat less.
@@ -86,13 +86,13 @@ pub struct Source<S> {
     stop: S,
     /// How many of the bytes that were there when the stop was called are still to be read.
     left: Option<usize>,
-    traffic: Traffic,
+    pipe_size: PipeSize,
 }
 
 impl<S: AsFd> Source<S> {
     /// Reads `input` as it stands, blocking or not, until `stop` can be read from.
     pub fn new(input: OwnedFd, stop: S) -> Source<S> {
-        Source { input: File::from(input), stop, left: None, traffic: Traffic::default() }
+        Source { input: File::from(input), stop, left: None, pipe_size: PipeSize::default() }
     }
 
     /// What stops it.
@@ -102,7 +102,7 @@ impl<S: AsFd> Source<S> {
 
     /// How much to read at a time.
     pub fn chunk(&self) -> usize {
-        if self.traffic.is_bulk() { WIDE } else { CHUNK }
+        if self.pipe_size.is_bulk() { WIDE } else { CHUNK }
     }
 
     /// Whether a stop was called.
@@ -125,7 +125,7 @@ impl<S: AsFd> Source<S> {
             match self.input.read(&mut chunk[..most]) {
                 Ok(count) => {
                     self.left = self.left.map(|left| left - count);
-                    self.traffic.note(count, &self.input);
+                    self.pipe_size.note(count, &self.input);
                     return Ok(count);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -210,9 +210,9 @@ mod tests {
         let (reader, _writer) = io::pipe().unwrap();
         let (never, _open) = io::pipe().unwrap();
         let mut source = Source::new(reader.into(), never);
-        (0..100).for_each(|_| source.traffic.note(1000, &source.input));
+        (0..100).for_each(|_| source.pipe_size.note(1000, &source.input));
         assert_eq!(source.chunk(), CHUNK);
-        (0..BULK).for_each(|_| source.traffic.note(CHUNK, &source.input));
+        (0..BULK).for_each(|_| source.pipe_size.note(CHUNK, &source.input));
         assert_eq!(source.chunk(), WIDE);
     }
 }

@@ -135,7 +135,7 @@ impl Awaited {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn next(&mut self) -> io::Result<Notice> {
+    pub fn wait(&mut self) -> io::Result<Notice> {
         loop {
             let notice = match self.signals.wait()? {
                 SIGCHLD => Notice::Child,

@@ -16,7 +16,7 @@ impl Worker {
     ///
     /// # Errors
     /// When no thread is to be had.
-    pub fn hire() -> io::Result<Worker> {
+    pub fn spawn() -> io::Result<Worker> {
         let (send, jobs) = bounded::<Job>(1);
         thread::Builder::new().spawn(move || {
             if let Ok(job) = jobs.recv() {
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_job_is_done_and_its_result_arrives() {
-        assert_eq!(Worker::hire().unwrap().run(|| 6 * 7).recv(), Ok(42));
-        drop(Worker::hire().unwrap());
+        assert_eq!(Worker::spawn().unwrap().run(|| 6 * 7).recv(), Ok(42));
+        drop(Worker::spawn().unwrap());
     }
 }

@@ -12,7 +12,7 @@ pub mod lock;
 pub mod notice;
 pub mod process;
 pub mod process_table;
-pub mod room;
+pub mod reserve;
 
 /// Whether this platform stands for one that has nothing of its own, so that the way without can be tested on any: the
 /// variable CODEX_FILTERS_PORTABLE is set, to anything.

@@ -120,9 +120,9 @@ enum State<E> {
     /// It ended at the first time; what it left may end by itself until the second, if the work was done.
     Leaving(E, Duration, Duration),
     /// It ended; what it left was sent TERM and has until then.
-    Clearing(E, Duration),
+    EndingLeftovers(E, Duration),
     /// It ended; what it left was sent KILL, again at the first time, no longer than to the second.
-    Razing(E, Duration, Duration),
+    KillingLeftovers(E, Duration, Duration),
     /// It is over; `None` when KILL did not end the program, `true` when something is left.
     Over(Option<E>, bool),
 }
@@ -154,15 +154,15 @@ impl<E: Copy> Plan<E> {
                 }
             }
             State::Interrupted(until) | State::Terminated(until) => until,
-            State::Killed(again, _) | State::Razing(_, again, _) => again,
-            State::Clearing(_, until) => until,
+            State::Killed(again, _) | State::KillingLeftovers(_, again, _) => again,
+            State::EndingLeftovers(_, until) => until,
             State::Over(..) => Duration::MAX,
         }
     }
 
     /// Whether the program has ended and it is time to look for what it left.
     pub(super) fn is_looking(&self) -> bool {
-        matches!(self.state, State::Leaving(..) | State::Clearing(..) | State::Razing(..))
+        matches!(self.state, State::Leaving(..) | State::EndingLeftovers(..) | State::KillingLeftovers(..))
     }
 
     /// Whether what was left may still end by itself.
@@ -200,10 +200,14 @@ impl<E: Copy> Plan<E> {
             (State::Over(..), _) => None,
             (_, Happening::Gone(exit)) => self.over(Some(exit), false),
             (
-                State::Leaving(exit, ..) | State::Clearing(exit, _) | State::Razing(exit, ..),
+                State::Leaving(exit, ..)
+                | State::EndingLeftovers(exit, _)
+                | State::KillingLeftovers(exit, ..),
                 Happening::Alone,
             ) => self.over(Some(exit), false),
-            (State::Killed(..), Happening::Exited(exit) | Happening::Failed(exit)) => self.raze(exit, now),
+            (State::Killed(..), Happening::Exited(exit) | Happening::Failed(exit)) => {
+                self.kill_descendants(exit, now)
+            }
             (State::Running, Happening::Exited(exit)) => self.leave(exit, now),
             (_, Happening::Exited(exit) | Happening::Failed(exit)) if self.cut == Some(Cut::Lingered) => {
                 self.leave(exit, now)
@@ -232,16 +236,18 @@ impl<E: Copy> Plan<E> {
             }
             (State::Leaving(exit, ..), Happening::Tick) if due => self.clear(exit, now),
             (State::Leaving(exit, ..), Happening::User(_)) => self.clear(exit, now),
-            (State::Clearing(exit, _), Happening::Tick) if due => self.raze(exit, now),
-            (State::Clearing(exit, _), Happening::User(_)) => self.raze(exit, now),
+            (State::EndingLeftovers(exit, _), Happening::Tick) if due => self.kill_descendants(exit, now),
+            (State::EndingLeftovers(exit, _), Happening::User(_)) => self.kill_descendants(exit, now),
             (State::Killed(_, end), Happening::Tick) if now >= end => self.over(None, true),
-            (State::Razing(exit, _, end), Happening::Tick) if now >= end => self.over(Some(exit), true),
+            (State::KillingLeftovers(exit, _, end), Happening::Tick) if now >= end => {
+                self.over(Some(exit), true)
+            }
             (State::Killed(_, end), Happening::Tick) if due => {
                 self.state = State::Killed(now + LOOK, end);
                 Some(Action::Kill)
             }
-            (State::Razing(exit, _, end), Happening::Tick) if due => {
-                self.state = State::Razing(exit, now + LOOK, end);
+            (State::KillingLeftovers(exit, _, end), Happening::Tick) if due => {
+                self.state = State::KillingLeftovers(exit, now + LOOK, end);
                 Some(Action::Kill)
             }
             _ => None,
@@ -279,9 +285,9 @@ impl<E: Copy> Plan<E> {
     fn clear(&mut self, exit: E, now: Duration) -> Option<Action> {
         let grace = self.limits.grace.min(CLEARING);
         if grace.is_zero() {
-            return self.raze(exit, now);
+            return self.kill_descendants(exit, now);
         }
-        self.state = State::Clearing(exit, now + grace);
+        self.state = State::EndingLeftovers(exit, now + grace);
         Some(Action::TerminateLeftovers)
     }
 
@@ -290,8 +296,8 @@ impl<E: Copy> Plan<E> {
         None
     }
 
-    fn raze(&mut self, exit: E, now: Duration) -> Option<Action> {
-        self.state = State::Razing(exit, now + LOOK, now + GIVE_UP);
+    fn kill_descendants(&mut self, exit: E, now: Duration) -> Option<Action> {
+        self.state = State::KillingLeftovers(exit, now + LOOK, now + GIVE_UP);
         Some(Action::Kill)
     }
 }

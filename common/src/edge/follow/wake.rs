@@ -1,6 +1,6 @@
 //! When to look: notices of the folders that files are in, or will be in.
 
-use crate::edge::place;
+use crate::edge::paths;
 use crate::sys::notice::{self, Bell, Notice, Notices, Wanted, Watch};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ impl Wake {
         let mut folders: Vec<Folder> = Vec::new();
         let mut folder_of = Vec::new();
         for (index, path) in paths.into_iter().enumerate() {
-            let folder = place::folder(path);
+            let folder = paths::folder(path);
             let at = *known.entry(folder.clone()).or_insert_with(|| {
                 folders.push(Folder { path: folder, files: HashMap::new(), arm: Arm::Deaf });
                 folders.len() - 1

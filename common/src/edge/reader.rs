@@ -14,15 +14,15 @@ const CHUNK: usize = 128 * 1024;
 /// A file that is waited for where a read would not wait: somebody has made its pipe non-blocking, as Node.js and ssh do
 /// with theirs. It is shared, so it stays as it is.
 #[derive(Debug)]
-pub struct Patient(File);
+pub struct BlockingReader(File);
 
-impl Patient {
+impl BlockingReader {
     /// Standard input, as it stands.
     ///
     /// # Errors
     /// When its descriptor cannot be duplicated.
-    pub fn stdin() -> io::Result<Patient> {
-        Ok(Patient(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+    pub fn stdin() -> io::Result<BlockingReader> {
+        Ok(BlockingReader(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
     }
 
     fn wait(&self, time: PollTimeout) -> io::Result<bool> {
@@ -35,7 +35,7 @@ impl Patient {
     }
 }
 
-impl Read for Patient {
+impl Read for BlockingReader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.0.read(room) {
@@ -52,7 +52,7 @@ impl Read for Patient {
 /// An input and the chunk that it was read into last.
 #[derive(Debug)]
 pub struct Input {
-    file: Patient,
+    file: BlockingReader,
     chunk: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl Input {
     /// # Errors
     /// When it cannot be opened for reading.
     pub fn open(path: &Path) -> io::Result<Input> {
-        File::open(path).map(Patient).map(Input::of)
+        File::open(path).map(BlockingReader).map(Input::of)
     }
 
     /// Standard input, as it stands.
@@ -70,10 +70,10 @@ impl Input {
     /// # Errors
     /// When its descriptor cannot be duplicated.
     pub fn stdin() -> io::Result<Input> {
-        Patient::stdin().map(Input::of)
+        BlockingReader::stdin().map(Input::of)
     }
 
-    fn of(file: Patient) -> Input {
+    fn of(file: BlockingReader) -> Input {
         Input { file, chunk: vec![0; CHUNK] }
     }
 
@@ -117,7 +117,7 @@ mod tests {
     fn a_pause_is_seen_and_an_end_is_none() {
         let (reader, mut writer) = io::pipe().unwrap();
         nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
-        let mut input = Input::of(Patient(File::from(std::os::fd::OwnedFd::from(reader))));
+        let mut input = Input::of(BlockingReader(File::from(std::os::fd::OwnedFd::from(reader))));
         assert!(input.pauses_for(Duration::ZERO).unwrap());
         let feeder = std::thread::spawn(move || {
             writer.write_all(b"x").unwrap();

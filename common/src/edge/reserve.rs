@@ -1,6 +1,6 @@
 //! The room that a file keeps for its last line, so that a disk that fills up takes no event for it.
 
-use crate::sys::room::reserve;
+use crate::sys::reserve::reserve;
 use std::fs::File;
 use std::io;
 
@@ -12,17 +12,17 @@ const AHEAD: u64 = 64 << 10;
 
 /// The room that one file has for its last line: up to which offset it is reserved, if it is to have any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room(Option<u64>);
+pub(super) struct Reserve(Option<u64>);
 
-impl Room {
+impl Reserve {
     /// Of a file that needs none, or that none can be reserved for.
-    pub(super) fn none() -> Room {
-        Room(None)
+    pub(super) fn none() -> Reserve {
+        Reserve(None)
     }
 
     /// Of a file of `length` bytes that is to have it from now on.
-    pub(super) fn kept_in(file: &File, length: u64) -> Room {
-        let mut room = Room(Some(0));
+    pub(super) fn kept_in(file: &File, length: u64) -> Reserve {
+        let mut room = Reserve(Some(0));
         room.renew(file, length);
         room
     }

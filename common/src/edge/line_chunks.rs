@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 
 /// An input that hands its bytes on in whole lines, as soon as their LF is there.
 #[derive(Debug)]
-pub struct Intake<S> {
+pub struct LineChunks<S> {
     source: Source<S>,
     /// What was read. Its first `given` bytes have been handed out, those up to `end` have not.
     buffer: Vec<u8>,
@@ -19,14 +19,14 @@ pub struct Intake<S> {
     is_long: bool,
 }
 
-impl Intake<Interrupt> {
+impl LineChunks<Interrupt> {
     /// Takes in standard input as it stands, until its end or the user's wish.
     ///
     /// # Errors
     /// When its descriptor cannot be duplicated, or the signals cannot be taken.
-    pub fn stdin() -> io::Result<Intake<Interrupt>> {
+    pub fn stdin() -> io::Result<LineChunks<Interrupt>> {
         let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-        Ok(Intake::new(Source::new(stdin, Interrupt::new()?)))
+        Ok(LineChunks::new(Source::new(stdin, Interrupt::new()?)))
     }
 
     /// The signal by which the user wished the end.
@@ -35,17 +35,17 @@ impl Intake<Interrupt> {
     }
 }
 
-impl<S: AsFd> Intake<S> {
+impl<S: AsFd> LineChunks<S> {
     /// Takes in what `source` reads.
-    pub fn new(source: Source<S>) -> Intake<S> {
-        Intake { source, buffer: Vec::new(), given: 0, end: 0, is_long: false }
+    pub fn new(source: Source<S>) -> LineChunks<S> {
+        LineChunks { source, buffer: Vec::new(), given: 0, end: 0, is_long: false }
     }
 
     /// The next bytes: all whole lines that there are. A line longer than [`MEMORY`] comes in pieces, and so does
     /// what has no LF at the end of the input. `None` at the end.
     ///
     /// # Errors
-    /// When the input cannot be read; [`Intake::rest`] is what was read before and not handed out.
+    /// When the input cannot be read; [`LineChunks::rest`] is what was read before and not handed out.
     pub fn take(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.copy_within(self.given..self.end, 0);
         self.end -= self.given;
@@ -146,9 +146,9 @@ mod tests {
                 writer.write_all(&part).unwrap();
             }
         });
-        let mut intake = Intake::new(Source::new(reader.into(), never));
+        let mut line_chunks = LineChunks::new(Source::new(reader.into(), never));
         let mut all = Vec::new();
-        while let Some(bytes) = intake.take().unwrap() {
+        while let Some(bytes) = line_chunks.take().unwrap() {
             all.push(bytes.to_vec());
         }
         feeder.join().unwrap();
@@ -170,21 +170,24 @@ mod tests {
     fn what_was_handed_out_can_be_parted_with_and_nothing_is_lost() {
         let (reader, mut writer) = io::pipe().unwrap();
         let (never, _open) = io::pipe().unwrap();
-        let mut intake = Intake::new(Source::new(reader.into(), never));
+        let mut line_chunks = LineChunks::new(Source::new(reader.into(), never));
         let mut spare = Chunk::default();
         spare.fill(b"what was read before");
         writer.write_all(b"one\ntw").unwrap();
-        assert_eq!(intake.take().unwrap(), Some(&b"one\n"[..]));
-        let first = intake.give(spare);
-        assert_eq!((first.bytes(), intake.given(), intake.rest()), (&b"one\n"[..], &b""[..], &b"tw"[..]));
+        assert_eq!(line_chunks.take().unwrap(), Some(&b"one\n"[..]));
+        let first = line_chunks.give(spare);
+        assert_eq!(
+            (first.bytes(), line_chunks.given(), line_chunks.rest()),
+            (&b"one\n"[..], &b""[..], &b"tw"[..])
+        );
         writer.write_all(b"o\nthree").unwrap();
-        assert_eq!(intake.take().unwrap(), Some(&b"two\n"[..]));
-        let second = intake.give(first);
+        assert_eq!(line_chunks.take().unwrap(), Some(&b"two\n"[..]));
+        let second = line_chunks.give(first);
         assert_eq!(second.bytes(), b"two\n");
         drop(writer);
-        assert_eq!(intake.take().unwrap(), Some(&b"three"[..]));
-        assert_eq!(intake.give(second).bytes(), b"three");
-        assert_eq!(intake.take().unwrap(), None);
+        assert_eq!(line_chunks.take().unwrap(), Some(&b"three"[..]));
+        assert_eq!(line_chunks.give(second).bytes(), b"three");
+        assert_eq!(line_chunks.take().unwrap(), None);
     }
 
     #[test]

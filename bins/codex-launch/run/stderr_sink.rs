@@ -3,7 +3,7 @@
 //! The file has a thread of its own. Its reader may take nothing for as long as it likes: nothing else stands still for
 //! that, and at the end of the run it is given up.
 
-use crate::finish::patience::LAST_CALL;
+use crate::finish::drain_deadline::DRAIN_GRACE;
 use common::edge::output::Output;
 use common::edge::pump::CHUNK;
 use common::edge::worker::Worker;
@@ -21,7 +21,7 @@ const WAITING: usize = 16;
 
 /// Where stderr goes, and noise with it; shared by those who have some.
 #[derive(Debug, Clone)]
-pub struct Aside {
+pub struct StderrSink {
     tails: Arc<Mutex<Tails>>,
     file: Option<Feed>,
 }
@@ -55,21 +55,21 @@ struct Pace {
 /// The file's thread, for whoever waits for it. While this is there, the run is not over.
 #[derive(Debug)]
 pub struct Writer {
-    /// What came of it, when the last [`Aside`] is gone and all is written.
+    /// What came of it, when the last [`StderrSink`] is gone and all is written.
     done: Receiver<Option<io::Error>>,
     over: Sender<Infallible>,
     pace: Arc<Pace>,
 }
 
-impl Aside {
+impl StderrSink {
     /// Nothing yet; without a file.
-    pub fn new() -> Aside {
-        Aside { tails: Arc::default(), file: None }
+    pub fn new() -> StderrSink {
+        StderrSink { tails: Arc::default(), file: None }
     }
 
     /// Nothing yet; all of it will go to `file` too.
-    pub fn with_file(mut file: Output) -> io::Result<(Aside, Writer)> {
-        let worker = Worker::hire()?;
+    pub fn with_file(mut file: Output) -> io::Result<(StderrSink, Writer)> {
+        let worker = Worker::spawn()?;
         let (chunks, incoming) = bounded::<Vec<u8>>(WAITING);
         let (is_over, over) = bounded(0);
         let pace = Arc::new(Pace::default());
@@ -86,7 +86,7 @@ impl Aside {
             error
         });
         let feed = Feed { chunks, over, pace: Arc::clone(&pace) };
-        Ok((Aside { tails: Arc::default(), file: Some(feed) }, Writer { done, over: is_over, pace }))
+        Ok((StderrSink { tails: Arc::default(), file: Some(feed) }, Writer { done, over: is_over, pace }))
     }
 
     /// Takes more of stderr.
@@ -124,7 +124,7 @@ impl Feed {
             recv(self.over) -> _ => {}
         }
         let _ = self.pace.wait(|| {
-            match self.chunks.send_timeout(waiting.take().unwrap_or_default(), LAST_CALL) {
+            match self.chunks.send_timeout(waiting.take().unwrap_or_default(), DRAIN_GRACE) {
                 Err(SendTimeoutError::Timeout(chunk)) => {
                     waiting = Some(chunk);
                     None
@@ -152,9 +152,9 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Waits until all is written; every [`Aside`] must be gone. The failure to write it, if any.
+    /// Waits until all is written; every [`StderrSink`] must be gone. The failure to write it, if any.
     pub fn finish(self) -> Option<io::Error> {
-        let end = self.pace.wait(|| match self.done.recv_timeout(LAST_CALL) {
+        let end = self.pace.wait(|| match self.done.recv_timeout(DRAIN_GRACE) {
             Ok(error) => Some(error),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Some(io::Error::other("its thread died"))),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// The places of one run.
 #[derive(Debug)]
-pub struct Traces {
+pub struct TempFiles {
     /// Where its outputs go.
     pub outputs: OutputPaths,
     names: Arc<TempNames>,
@@ -29,13 +29,13 @@ pub struct Traces {
 /// later, as far as each goes).
 const GUARDED: [&str; 4] = [".agents", ".codex", ".aws", ".git"];
 
-impl Traces {
+impl TempFiles {
     /// The places of a run as `config` says. Nothing is made yet.
-    pub fn plan(config: &Config) -> Result<Traces, Refusal> {
+    pub fn plan(config: &Config) -> Result<TempFiles, Refusal> {
         let outputs = OutputPaths::resolve(config)?;
         let names = Arc::new(TempNames::new());
         let folder = TempFolder::plan(&names).map_err(|error| no_folder(&std::env::temp_dir(), &error))?;
-        Ok(Traces { outputs, names, folder, mount_points: mount_points(config) })
+        Ok(TempFiles { outputs, names, folder, mount_points: mount_points(config) })
     }
 
     /// Makes the private folder, which goes with the value.

@@ -9,7 +9,7 @@ const PROGRESS: &str = "progress file";
 
 /// The outputs that failed, each once, in the order in which they are told.
 #[derive(Debug, Default)]
-pub struct Lost(Vec<Loss>);
+pub struct OutputErrors(Vec<Loss>);
 
 /// One of them.
 #[derive(Debug)]
@@ -19,10 +19,10 @@ struct Loss {
     cause: Cause,
 }
 
-impl Lost {
-    /// Nothing is lost.
-    pub fn new() -> Lost {
-        Lost::default()
+impl OutputErrors {
+    /// Nothing is output_errors.
+    pub fn new() -> OutputErrors {
+        OutputErrors::default()
     }
 
     /// Takes note of a failure of `what`, if there was one. Of an output that fails again, as a full disk does for
