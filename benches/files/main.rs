@@ -3,6 +3,7 @@
 //!
 //! `cargo bench --bench files` prints the table of `benches/README.md`. The answers on the first block of the file are
 //! compared byte by byte before anything is timed. The file has 2 GB; FILES_BENCH_BYTES asks for less.
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 #[path = "../flow/corpus.rs"]
 mod corpus;

@@ -1,6 +1,7 @@
 //! Framer and scanner against the libraries that could stand in their place.
 //!
 //! Every opponent has to give the right counts, and refuse what is not JSON, before it is timed.
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 mod corpus;
 mod opponents;

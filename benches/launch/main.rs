@@ -3,15 +3,23 @@
 //!
 //! `cargo bench --bench launch` prints the table of `benches/README.md`. Each run's answer is checked before its time
 //! counts, and the runs of the competitors take turns, so that a busy moment hits them alike.
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const LAUNCH: &str = env!("CARGO_BIN_EXE_codex-launch");
-const CHILD: &str = env!("CARGO_BIN_EXE_fake-codex");
+
+/// The child, built now unless it is up to date.
+static CHILD: LazyLock<String> = LazyLock::new(|| {
+    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/Cargo.toml");
+    let build = escargot::CargoBuild::new().manifest_path(package).bin("fake-codex").current_release();
+    build.run().expect("building fake-codex").path().to_str().expect("a path in UTF-8").to_owned()
+});
 
 /// How often each competitor runs; the shell wrapper, which sleeps most of its time, less often.
 const ROUNDS: usize = 200;
@@ -25,12 +33,12 @@ fn main() {
     let scratch = Scratch::new();
     let (mut bare, mut timeout, mut launch, mut shell) = (vec![], vec![], vec![], vec![]);
     for round in 0..ROUNDS {
-        bare.push(scratch.time(Command::new(CHILD).args(["exec", "--json", "-"])));
-        timeout.push(scratch.time(Command::new("timeout").args(["60", CHILD, "exec", "--json", "-"])));
+        bare.push(scratch.time(Command::new(&*CHILD).args(["exec", "--json", "-"])));
+        timeout.push(scratch.time(Command::new("timeout").args(["60", &CHILD, "exec", "--json", "-"])));
         launch.push(scratch.launch());
         if round < SHELL_ROUNDS {
             shell.push(
-                scratch.time(Command::new("sh").args(["-c", SHELL, "sh", CHILD, "exec", "--json", "-"])),
+                scratch.time(Command::new("sh").args(["-c", SHELL, "sh", &CHILD, "exec", "--json", "-"])),
             );
         }
     }
@@ -106,7 +114,7 @@ impl Scratch {
 
     fn command(&self) -> Command {
         let mut command = Command::new(LAUNCH);
-        command.args(["--codex", CHILD, "--skip-auth-check", "--force"]);
+        command.args(["--codex", &CHILD, "--skip-auth-check", "--force"]);
         command.args(["--progress-file", "progress", "--result-file", "result"]);
         command
     }

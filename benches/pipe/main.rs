@@ -5,6 +5,7 @@
 //! only one part of them. The output of a first run of each competitor
 //! is compared byte by byte; in the others its bytes are counted. The runs take turns, so that a busy moment hits all
 //! alike.
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 #[path = "../flow/corpus.rs"]
 mod corpus;

@@ -4,6 +4,7 @@
 //!
 //! `cargo bench --bench wave` prints the tables of `benches/README.md`; with `-- latency`, `-- at-once`, `-- many` or
 //! `-- reading` only one of them. CODEX_FILTERS_BENCH_MB is how much is read, 2000 when not given.
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 #[path = "../flow/corpus.rs"]
 mod corpus;

@@ -24,7 +24,7 @@
 //! | sys | std, nix | every other band |
 //! | edge | sys, std, nix, signal-hook, crossbeam-channel, tempfile, memchr | flow, face |
 //! | face | std, clap | flow, edge |
-//! | bins | flow, edge, face; codex-launch's `run` and `guardian` also sys | another bin |
+//! | bins | flow, edge, face; codex-launch's `run`, `guardian`, `prepare/environment`, `prepare/program` also sys | another bin |
 //! | tests | the binaries, the public items of this crate | internals |
 //!
 //! `codex-launch` is two processes (`bins/codex-launch/guardian`): the guardian, which the caller started, and the runner, all of the

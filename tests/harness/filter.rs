@@ -6,7 +6,11 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
+
+use assert_cmd::cargo::cargo_bin;
+use escargot::CargoBuild;
 
 use super::ran::Ran;
 use super::running::Running;
@@ -25,19 +29,34 @@ pub(crate) fn surroundings() -> impl Iterator<Item = (&'static str, OsString)> {
     KEPT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)))
 }
 
-/// The path of a binary of this package.
+/// The path of a filter or of a stand-in.
 pub(crate) fn binary(name: &str) -> &'static Path {
-    Path::new(match name {
-        "codex-launch" => env!("CARGO_BIN_EXE_codex-launch"),
-        "codex-render" => env!("CARGO_BIN_EXE_codex-render"),
-        "fake-codex" => env!("CARGO_BIN_EXE_fake-codex"),
-        "jsonl-sentinel" => env!("CARGO_BIN_EXE_jsonl-sentinel"),
-        "jsonl-tee" => env!("CARGO_BIN_EXE_jsonl-tee"),
-        "loopback-model" => env!("CARGO_BIN_EXE_loopback-model"),
-        "wave-watch" => env!("CARGO_BIN_EXE_wave-watch"),
-        "usage-diff" => env!("CARGO_BIN_EXE_usage-diff"),
+    match name {
+        "codex-launch" => cargo_bin!("codex-launch"),
+        "codex-render" => cargo_bin!("codex-render"),
+        "jsonl-sentinel" => cargo_bin!("jsonl-sentinel"),
+        "jsonl-tee" => cargo_bin!("jsonl-tee"),
+        "wave-watch" => cargo_bin!("wave-watch"),
+        "usage-diff" => cargo_bin!("usage-diff"),
+        "fake-codex" => {
+            static BUILT: LazyLock<PathBuf> = LazyLock::new(|| stand_in("fake-codex"));
+            &BUILT
+        }
+        "loopback-model" => {
+            static BUILT: LazyLock<PathBuf> = LazyLock::new(|| stand_in("loopback-model"));
+            &BUILT
+        }
         other => panic!("no binary is called {other:?}"),
-    })
+    }
+}
+
+/// The path of a stand-in, which is built now unless it is up to date: Cargo builds the binaries of other packages for
+/// no test.
+fn stand_in(name: &str) -> PathBuf {
+    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/Cargo.toml");
+    let build = CargoBuild::new().manifest_path(package).bin(name).arg("--locked").current_release();
+    let built = build.run().unwrap_or_else(|error| panic!("building {name}: {error}"));
+    built.path().to_owned()
 }
 
 /// A filter of this package, without arguments; its stdin is empty. It leaves no process.

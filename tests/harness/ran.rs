@@ -2,8 +2,14 @@
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
+use std::process::{ExitStatus, Output};
 use std::time::Duration;
+
+use assert_cmd::assert::Assert;
+use predicates::prelude::*;
+
+/// Up to which length, in bytes, a failed test shows how outputs differ; longer ones take the comparison too long.
+const LONGEST_DIFF: usize = 1 << 16;
 
 /// How a filter ended and what it printed.
 #[derive(Debug)]
@@ -21,22 +27,33 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// Assertions on how it ended as a shell sees it, 128+n when signal n ended it, and on what it printed.
+    fn assert(&self) -> Assert {
+        let by_signal = self.status.signal().map(|signal| ExitStatus::from_raw((128 + signal) << 8));
+        let output = Output {
+            status: by_signal.unwrap_or(self.status),
+            stdout: self.stdout.clone(),
+            stderr: self.stderr.clone(),
+        };
+        Assert::new(output).append_context("took", format!("{:?}, peak {} KiB", self.elapsed, self.peak_kib))
+    }
+
     /// It exited with `status`; 128+n also when signal n ended it, as a shell reports it.
     #[track_caller]
     pub(crate) fn exits(&self, status: i32) -> &Ran {
-        let is = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
-        assert_eq!(is, Some(status), "the exit status\n{self}");
+        self.assert().code(status);
         self
     }
 
     /// Its stdout is this, byte for byte.
     #[track_caller]
     pub(crate) fn stdout_is(&self, expected: impl AsRef<[u8]>) -> &Ran {
-        assert!(
-            self.stdout == expected.as_ref(),
-            "stdout is not what was expected: {}\n{self}",
-            excerpt(expected.as_ref())
-        );
+        let expected = expected.as_ref();
+        let is_short = expected.len().max(self.stdout.len()) <= LONGEST_DIFF;
+        match str::from_utf8(expected) {
+            Ok(text) if is_short => self.assert().stdout(text.to_owned()),
+            _ => self.assert().stdout(expected.to_vec()),
+        };
         self
     }
 
@@ -58,21 +75,21 @@ impl Ran {
     /// Its stderr has this text somewhere.
     #[track_caller]
     pub(crate) fn stderr_has(&self, text: &str) -> &Ran {
-        assert!(self.stderr_text().contains(text), "stderr does not have {text:?}\n{self}");
+        self.assert().stderr(predicate::str::contains(text));
         self
     }
 
     /// Its stderr has this text nowhere.
     #[track_caller]
     pub(crate) fn stderr_lacks(&self, text: &str) -> &Ran {
-        assert!(!self.stderr_text().contains(text), "stderr has {text:?}\n{self}");
+        self.assert().stderr(predicate::str::contains(text).not());
         self
     }
 
     /// Its stdout has this text nowhere.
     #[track_caller]
     pub(crate) fn stdout_lacks(&self, text: &str) -> &Ran {
-        assert!(!self.stdout_text().contains(text), "stdout has {text:?}\n{self}");
+        self.assert().stdout(predicate::str::contains(text).not());
         self
     }
 

@@ -14,9 +14,9 @@ pub mod process;
 pub mod process_table;
 pub mod reserve;
 
-/// Whether this platform stands for one that has nothing of its own, so that the way without can be tested on any: the
-/// variable CODEX_FILTERS_PORTABLE is set, to anything.
+/// Whether this platform stands for one that has nothing of its own, so that the portable code can be tested on any:
+/// the variable CODEX_FILTERS_PORTABLE is set, to anything. Only builds for tests and benches know that variable.
 #[cfg(target_os = "linux")]
 fn is_forced_portable() -> bool {
-    std::env::var_os("CODEX_FILTERS_PORTABLE").is_some()
+    cfg!(feature = "portable-switch") && std::env::var_os("CODEX_FILTERS_PORTABLE").is_some()
 }

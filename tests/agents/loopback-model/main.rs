@@ -73,6 +73,7 @@
 //! | 65 | the scenario breaks the rules above |
 //! | 66 | the scenario cannot be read, the log cannot be created |
 //! | 74 | the port cannot be had, writing failed later on |
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 mod answer;
 mod http;
