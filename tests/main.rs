@@ -1,10 +1,12 @@
 //! The tests, by what they are about.
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 mod fake_codex;
 mod faults;
 mod handoff;
 mod harness;
 mod harness_itself;
+mod house;
 mod launch;
 mod loopback;
 mod pipeline;
