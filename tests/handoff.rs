@@ -1,7 +1,5 @@
 //! `scripts/run-codex-handoff.sh`, the name and options of the shell runner that it takes the place of.
 
-mod real_codex;
-
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -9,14 +7,10 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::harness::filter::{Filter, binary, program};
+use crate::harness::handoff::{RESULT, SCHEMA, SCRIPT};
 use crate::harness::progress::Progress;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, S, Script, T};
-
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/run-codex-handoff.sh");
-const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/codex-handoff-result.schema.json");
-
-const RESULT: &str = r#"{"status":"completed","summary":"done","changed_files":[],"verification":[],"residual_risks":[],"blockers":[]}"#;
 
 /// The script, with links to these programs in front of PATH.
 fn script(scratch: &Scratch, programs: &[(&str, &Path)]) -> Filter {

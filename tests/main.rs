@@ -1,8 +1,7 @@
-//! The tests, by what they are about.
+//! The tests of every day, by what they are about: `cargo test`. They need no network, no npm and no account.
 #![allow(clippy::print_stderr, clippy::print_stdout)]
 
 mod fake_codex;
-mod faults;
 mod handoff;
 mod harness;
 mod harness_itself;
@@ -13,7 +12,6 @@ mod pipeline;
 mod readme;
 mod render;
 mod sentinel;
-mod soak;
 mod streams;
 mod tee;
 mod terminal;

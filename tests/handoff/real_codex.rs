@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::json;
 
-use super::{RESULT, SCRIPT};
 use crate::harness::codex::{RealCodex, World, with_codex};
 use crate::harness::filter::{Filter, binary, program};
+use crate::harness::handoff::{RESULT, SCRIPT};
 use crate::harness::progress::Progress;
 
 /// The script in the folder `below` of the repository of this world.

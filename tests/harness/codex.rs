@@ -1,7 +1,7 @@
 //! The real Codex CLI in a world of its own: no account, no network, nothing of whoever runs the tests.
 //!
-//! Tests that use it have `real_codex` in their path, so that a machine without npm can leave them out by name
-//! (`cargo test -- --skip real_codex`); they never leave themselves out.
+//! Tests that use it are a target of their own, `cargo test --test real-codex`, which needs npm; none of them leaves
+//! itself out.
 
 use std::collections::BTreeMap;
 use std::fs;

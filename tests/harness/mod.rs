@@ -1,8 +1,10 @@
 //! The words that tests speak.
+#![allow(dead_code, unused_imports, unused_macros, reason = "three test targets share these; none uses all")]
 
 pub(crate) mod codex;
 pub(crate) mod dispositions;
 pub(crate) mod filter;
+pub(crate) mod handoff;
 pub(crate) mod mounts;
 pub(crate) mod pipes;
 pub(crate) mod private;
@@ -15,3 +17,4 @@ pub(crate) mod sweep;
 pub(crate) mod terminal;
 pub(crate) mod transcript;
 pub(crate) mod wait;
+pub(crate) mod watcher;

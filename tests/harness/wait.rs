@@ -14,3 +14,8 @@ pub(crate) fn wait_until(what: &str, deadline: Duration, mut condition: impl FnM
         std::thread::sleep(Duration::from_millis(1));
     }
 }
+
+/// So many seconds.
+pub(crate) const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}

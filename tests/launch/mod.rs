@@ -21,7 +21,6 @@ mod portable;
 mod probes;
 mod prompt;
 mod random;
-mod real_codex;
 mod resume;
 mod sharing;
 mod start;
@@ -36,13 +35,13 @@ mod unread;
 
 use std::ffi::OsStr;
 use std::process::Command;
-use std::time::Duration;
 
 use crate::harness::filter::{Filter, binary, filter};
 use crate::harness::progress::Progress;
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::Script;
+use crate::harness::wait::seconds;
 
 /// What stands on stdin where a test says nothing else.
 const PROMPT: &str = "do it";
@@ -90,8 +89,4 @@ fn compile(scratch: &Scratch, name: &str) {
     let args = ["-pthread", "-o", name, &format!("{name}.c")];
     let made = Command::new("cc").args(args).current_dir(scratch.dir()).status().expect("a C compiler");
     assert!(made.success());
-}
-
-const fn seconds(seconds: u64) -> Duration {
-    Duration::from_secs(seconds)
 }

@@ -1,5 +1,4 @@
-//! loopback-model: its scenarios, its answers to plain requests, and that the real Codex understands them.
+//! loopback-model: its scenarios and its answers to plain requests.
 
 mod answers;
-mod real_codex;
 mod scenarios;

@@ -5,7 +5,6 @@ mod follow;
 mod live;
 mod long;
 mod page;
-mod real_codex;
 mod streams;
 
 /// An item that has come to its end, with these members besides its id.

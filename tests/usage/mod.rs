@@ -2,5 +2,4 @@
 
 mod cases;
 mod many;
-mod real_codex;
 mod streams;

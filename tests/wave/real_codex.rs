@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{records, settled, settlement, told, watch};
 use crate::harness::codex::{RealCodex, World};
 use crate::harness::filter::filter;
 use crate::harness::private::PRIVATE;
 use crate::harness::progress::Progress;
 use crate::harness::running::Running;
 use crate::harness::scratch::Scratch;
+use crate::harness::watcher::{records, settled, settlement, told, watch};
 
 /// A launch in this world that leaves its progress in `file` of `scratch`.
 fn launch(world: &World, scratch: &Scratch, file: &str, seconds: &str) -> Running {

@@ -12,8 +12,7 @@ use super::{launch, progress, stream, world};
 use crate::harness::codex::with_codex;
 use crate::harness::running::Running;
 use crate::harness::sweep::is_alive;
-use crate::harness::wait::{SOON, wait_until};
-use crate::launch::seconds;
+use crate::harness::wait::{SOON, seconds, wait_until};
 
 /// What `--kill-grace` is without being said, and a second.
 const PROMISED: Duration = Duration::from_secs(5 + 1);

@@ -5,8 +5,7 @@ use serde_json::json;
 use super::sleeper::{SANDBOXES, Sleeper};
 use super::{answer, launch, progress, world};
 use crate::harness::codex::with_codex;
-use crate::harness::wait::{SOON, wait_until};
-use crate::launch::seconds;
+use crate::harness::wait::{SOON, seconds, wait_until};
 
 fn what_a_command_left_in_the_background(version: &str) {
     for sandbox in SANDBOXES {

@@ -24,11 +24,13 @@ mod work;
 
 use serde_json::Value;
 
-use super::PROMPT;
 use crate::harness::codex::{RealCodex, World};
 use crate::harness::filter::{Filter, filter};
 use crate::harness::progress::Progress;
 use crate::harness::ran::Ran;
+
+/// What stands on stdin where a test says nothing else.
+const PROMPT: &str = "do it";
 
 /// The Codex of this version, with a model that answers as the scenario says.
 fn world(version: &str, scenario: &Value) -> World {

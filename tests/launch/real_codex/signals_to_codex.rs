@@ -9,7 +9,7 @@ use super::{launch, progress, world};
 use crate::harness::codex::with_codex;
 use crate::harness::running::Running;
 use crate::harness::sweep::children;
-use crate::launch::seconds;
+use crate::harness::wait::seconds;
 
 /// The two processes that are Codex.
 pub(super) struct Codex {

@@ -6,8 +6,7 @@ use serde_json::json;
 use super::sleeper::{SANDBOXES, Sleeper};
 use super::{launch, progress, stream, world};
 use crate::harness::codex::with_codex;
-use crate::harness::wait::{SOON, wait_until};
-use crate::launch::seconds;
+use crate::harness::wait::{SOON, seconds, wait_until};
 
 fn a_signal_to_the_launcher(version: &str, signal: Signal) {
     for sandbox in SANDBOXES {
