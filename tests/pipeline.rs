@@ -21,7 +21,7 @@ fn tee_and_seal(scratch: &Scratch) -> (Running, Running, std::io::PipeWriter) {
 }
 
 #[test]
-fn s16_a_line_is_seen_at_every_stage_while_the_source_goes_on() {
+fn a_line_is_seen_at_every_stage_while_the_source_goes_on() {
     let scratch = Scratch::new();
     let (tee, seal, mut source) = tee_and_seal(&scratch);
     let mut late: Vec<Duration> = Vec::new();

@@ -1,4 +1,4 @@
-//! Streams as users of such tools met them, S1 to S14, through `jsonl-tee` and `jsonl-sentinel`: what must pass
+//! Streams as users of such tools met them, through `jsonl-tee` and `jsonl-sentinel`: what must pass
 //! passes byte for byte, and what is a sentinel, or is none, is told apart.
 
 use std::fmt::Write as _;
@@ -76,7 +76,7 @@ impl Passed {
 }
 
 #[test]
-fn s1_a_web_search_has_two_ids() {
+fn a_web_search_has_two_ids() {
     let item = |kind: &str| {
         format!(
             r#"{{"type":"item.{kind}","item":{{"id":"item_1","type":"web_search","id":"ws_1","query":"","action":{{"type":"other"}}}}}}"#
@@ -86,7 +86,7 @@ fn s1_a_web_search_has_two_ids() {
 }
 
 #[test]
-fn s2_long_lines_hide_nothing_behind_them() {
+fn long_lines_hide_nothing_behind_them() {
     let output = |length: usize| {
         let text = r"a\n\u00e9é".repeat(length / 10);
         format!(
@@ -100,7 +100,7 @@ fn s2_long_lines_hide_nothing_behind_them() {
 }
 
 #[test]
-fn s2_a_line_of_a_gibibyte_passes_in_little_memory() {
+fn a_line_of_a_gibibyte_passes_in_little_memory() {
     const GIB: u64 = 1 << 30;
     let (head, tail) = (r#"{"type":"item.completed","item":{"aggregated_output":""#, r#""}}"#);
     let rest = format!("{S}\n{M}\n{C}\n{DONE}\n");
@@ -130,14 +130,14 @@ fn s2_a_line_of_a_gibibyte_passes_in_little_memory() {
 }
 
 #[test]
-fn s3_bytes_that_are_not_utf8_pass_and_are_malformed() {
+fn bytes_that_are_not_utf8_pass_and_are_malformed() {
     let raw = [&br#"{"type":"x","text":"a"#[..], b"\xe6\x87", br#""}"#].concat();
     pass(around(raw)).completed_but("line 3: not JSON in valid UTF-8");
     pass(around(r#"{"type":"x","text":"cut \ud83d"}"#)).completed();
 }
 
 #[test]
-fn s4_a_line_in_two_parts_is_one_line() {
+fn a_line_in_two_parts_is_one_line() {
     let scratch = Scratch::new();
     let ((input, mut writer), (sealed_input, mut sealed_writer)) = (pipe(), pipe());
     let tee =
@@ -177,7 +177,7 @@ fn s4_a_line_in_two_parts_is_one_line() {
 }
 
 #[test]
-fn s5_a_character_may_lie_across_any_boundary() {
+fn a_character_may_lie_across_any_boundary() {
     for boundary in [8192, 65_536] {
         for before in 1..=3 {
             let head = r#"{"type":"x","text":""#;
@@ -189,7 +189,7 @@ fn s5_a_character_may_lie_across_any_boundary() {
 }
 
 #[test]
-fn s5_one_byte_at_a_time_is_as_good_as_one_piece() {
+fn one_byte_at_a_time_is_as_good_as_one_piece() {
     let input = around(r#"{"type":"x","text":"naïve — 漢字 👩‍💻"}"#);
     for (name, args) in [("jsonl-tee", &["--only-json"][..]), ("jsonl-sentinel", &["seal"])] {
         let (reader, mut writer) = pipe();
@@ -205,7 +205,7 @@ fn s5_one_byte_at_a_time_is_as_good_as_one_piece() {
 }
 
 #[test]
-fn s6_only_lf_ends_a_line() {
+fn only_lf_ends_a_line() {
     pass(around("{\"type\":\"x\",\"text\":\"\u{2028} \u{2029} \u{85}\"}")).completed();
     for control in ['\u{b}', '\u{c}'] {
         pass(around(format!("{{\"type\":\"x\",\"text\":\"{control}\"}}")))
@@ -214,7 +214,7 @@ fn s6_only_lf_ends_a_line() {
 }
 
 #[test]
-fn s7_a_bom_crlf_and_blank_lines_are_tolerated() {
+fn a_bom_crlf_and_blank_lines_are_tolerated() {
     pass(format!("\u{feff}{T}\r\n\r\n{S}\r\n \t\r\n\n{M}\r\n{C}\r\n")).completed();
     let sealed = pass(format!("\u{feff}{S}\r\n{M}\r\n{C}\r\n{DONE}\r\n\r\n"));
     sealed.sealed.exits(0);
@@ -223,7 +223,7 @@ fn s7_a_bom_crlf_and_blank_lines_are_tolerated() {
 }
 
 #[test]
-fn s8_odd_fields_and_new_types_are_ordinary() {
+fn odd_fields_and_new_types_are_ordinary() {
     let nested = |depth: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
     for line in [
         r#"{"type":"item.completed","item":null}"#,
@@ -245,7 +245,7 @@ fn s8_odd_fields_and_new_types_are_ordinary() {
 }
 
 #[test]
-fn s9_what_is_no_object_passes_and_is_found() {
+fn what_is_no_object_passes_and_is_found() {
     for line in ["[]", "null", "42", r#""x""#] {
         pass(around(line)).completed_but("line 3: not a JSON object");
     }
@@ -255,7 +255,7 @@ fn s9_what_is_no_object_passes_and_is_found() {
 }
 
 #[test]
-fn s10_the_text_of_a_sentinel_is_no_sentinel() {
+fn the_text_of_a_sentinel_is_no_sentinel() {
     let quoted = DONE.replace('"', "\\\"");
     let line = |item: &str| format!(r#"{{"type":"item.completed","item":{item}}}"#);
     for line in [
@@ -278,7 +278,7 @@ fn s10_the_text_of_a_sentinel_is_no_sentinel() {
 }
 
 #[test]
-fn s11_only_the_sentinel_settles() {
+fn only_the_sentinel_settles() {
     pass(lines([T, S, M, C, S, M, C])).completed();
     let sealed = pass(lines([T, C, S, M, C, "{}", DONE]));
     sealed.sealed.exits(0);
@@ -290,12 +290,12 @@ fn s11_only_the_sentinel_settles() {
 }
 
 #[test]
-fn s12_not_a_byte_is_written_anew() {
+fn jsonl_tee_passes_numbers_and_duplicate_keys_byte_for_byte() {
     pass(around(r#"{"b":1.10,"a":123456789012345678901,"a":"\u0041","s":"\/"}  "#)).completed();
 }
 
 #[test]
-fn s13_what_drives_a_terminal_is_shown_escaped() {
+fn what_drives_a_terminal_is_shown_escaped() {
     let evil = "\\u001b]52;c;eA==\\u0007\\u001b[2J\\u001b[A\\r\u{202e}\u{9b}";
     pass(around(format!(r#"{{"type":"x","command":"{evil}"}}"#))).completed();
     let scratch = Scratch::new();
@@ -312,7 +312,7 @@ fn s13_what_drives_a_terminal_is_shown_escaped() {
 }
 
 #[test]
-fn s14_a_reason_is_cut_at_a_character() {
+fn a_reason_is_cut_at_a_character() {
     let text = "漢字 — 👩‍💻 naïve — ".repeat(5);
     let mut input = String::new();
     let scratch = Scratch::new();

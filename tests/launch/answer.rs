@@ -133,7 +133,7 @@ fn an_answer_longer_than_memory_holds_is_whole() {
 }
 
 #[test]
-fn l3_what_the_run_leaves_behind_does_not_delay_the_answer() {
+fn what_the_run_leaves_behind_does_not_delay_the_answer() {
     let scratch = Scratch::git();
     let left = json!({"pipes": "hold", "life": "sleep", "seconds": 600});
     launch(&scratch, &Script::good().spawn(left)).run().exits(0).took(seconds(0), seconds(20));
@@ -142,7 +142,7 @@ fn l3_what_the_run_leaves_behind_does_not_delay_the_answer() {
 }
 
 #[test]
-fn l13_an_old_answer_is_not_this_runs() {
+fn an_old_answer_does_not_pass_for_one_of_this_run() {
     for script in [
         Script::good().exit(1),
         Script::good().die("KILL"),
@@ -157,7 +157,7 @@ fn l13_an_old_answer_is_not_this_runs() {
 }
 
 #[test]
-fn l13_an_old_answer_is_gone_while_the_run_goes_on() {
+fn an_old_answer_is_gone_while_the_run_goes_on() {
     let scratch = Scratch::git();
     scratch.write("r", "an old answer");
     let running = launch(&scratch, &Script::good().touch(&scratch.path("ready")).hang()).start();
@@ -169,7 +169,7 @@ fn l13_an_old_answer_is_gone_while_the_run_goes_on() {
 }
 
 #[test]
-fn l13_a_good_answer_takes_the_place_of_an_old_one() {
+fn a_good_answer_takes_the_place_of_an_old_one() {
     let scratch = Scratch::git();
     scratch.write("r", "an old answer that is longer than the new one");
     let old = scratch.path("r").metadata().expect("the old answer").ino();

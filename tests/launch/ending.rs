@@ -41,30 +41,30 @@ fn an_empty_answer_is_no_result() {
 }
 
 #[test]
-fn l5_a_turn_that_began_and_did_not_end_is_incomplete() {
+fn a_turn_that_began_and_did_not_end_is_incomplete() {
     fails(&Script::new().lines([T, S]), 70, "incomplete");
     fails(&Script::new().lines([T, S, M]), 70, "incomplete");
 }
 
 #[test]
-fn l5_a_failed_turn_with_status_0_has_the_cause_of_its_message() {
+fn a_failed_turn_with_status_0_has_the_cause_of_its_message() {
     let script = Script::new().lines([T, S]).turn_failed("You've hit your usage limit. Try again later.");
     fails(&script, 70, "usage-limit").stderr_has("You've hit your usage limit. Try again later.");
     fails(&Script::new().lines([T, S, F]), 70, "incomplete").stderr_has("x");
 }
 
 #[test]
-fn l5_nothing_at_all_is_incomplete() {
+fn no_event_at_all_is_incomplete() {
     fails(&Script::new(), 70, "incomplete");
 }
 
 #[test]
-fn l5_a_turn_after_the_completed_one_is_incomplete() {
+fn a_turn_after_the_completed_one_is_incomplete() {
     fails(&Script::good().line(S), 70, "incomplete");
 }
 
 #[test]
-fn l6_an_error_before_the_completed_turn_is_outlived() {
+fn an_error_before_the_completed_turn_is_outlived() {
     let script = Script::new().lines([T, S]).error(RECONNECTING).lines([M, C]);
     let (ran, progress) = run(&script);
     ran.exits(0);
@@ -73,7 +73,7 @@ fn l6_an_error_before_the_completed_turn_is_outlived() {
 }
 
 #[test]
-fn l7_an_error_then_a_failed_turn_with_status_1() {
+fn an_error_and_then_a_failed_turn_is_a_failure_with_its_cause() {
     let script = Script::new().lines([T, S]).error(RECONNECTING).line(M);
     let last = "stream disconnected before completion: error sending request";
     let script = script.error(last).turn_failed(last).exit(1);
@@ -82,7 +82,7 @@ fn l7_an_error_then_a_failed_turn_with_status_1() {
 }
 
 #[test]
-fn l7_an_error_and_the_end_of_the_stream_with_status_0() {
+fn an_error_and_the_end_of_the_stream_is_incomplete_in_spite_of_status_0() {
     let script = Script::new().lines([T, S]).error(RECONNECTING).line(M).error("Reconnecting... 3/5");
     fails(&script, 70, "incomplete").stderr_has("Reconnecting... 3/5");
 }
@@ -125,7 +125,7 @@ fn words_in_items_and_answers_are_no_cause() {
 }
 
 #[test]
-fn l20_the_reason_is_the_failure_and_not_a_line_of_stderr() {
+fn the_reason_is_the_failure_and_not_a_line_of_stderr() {
     let limit = "You've hit your usage limit. Try again at 7:13 PM.";
     let script = Script::new().stderr("Reading additional input from stdin...\n").lines([T, S]);
     let ran = fails(&script.error(limit).turn_failed(limit).exit(1), 1, "usage-limit");
@@ -135,12 +135,12 @@ fn l20_the_reason_is_the_failure_and_not_a_line_of_stderr() {
 }
 
 #[test]
-fn l20_without_a_message_the_cause_is_in_stderr() {
+fn without_a_message_the_cause_is_in_stderr() {
     fails(&Script::new().stderr("Error: Not logged in. Please log in\n").exit(1), 1, "auth");
 }
 
 #[test]
-fn l21_the_word_error_on_stderr_is_nothing() {
+fn the_word_error_on_stderr_does_not_fail_a_run() {
     let script = Script::new()
         .stderr("2026-01-31T09:05:00Z ERROR codex_core: failed to refresh\n")
         .lines([T, S, M, C]);
@@ -158,7 +158,7 @@ fn error_items_decide_nothing() {
 }
 
 #[test]
-fn l11_a_child_that_is_killed_in_a_line() {
+fn the_torn_line_of_a_killed_codex_is_left_out() {
     let scratch = Scratch::git();
     let script = Script::new().line(T).raw(r#"{"type":"item.compl"#).die("KILL");
     launch(&scratch, &script).run().exits(137);
@@ -196,7 +196,7 @@ fn elapsed_seconds_are_rounded_down() {
 }
 
 #[test]
-fn l23_a_completed_turn_triggers_no_kill() {
+fn codex_is_not_killed_after_a_completed_turn() {
     let scratch = Scratch::git();
     let script = Script::good().delay_ms(2000).touch(&scratch.path("saved"));
     launch(&scratch, &script).args(["--kill-grace", "0"]).run().exits(0).took(seconds(2), seconds(30));
@@ -205,7 +205,7 @@ fn l23_a_completed_turn_triggers_no_kill() {
 }
 
 #[test]
-fn l23_every_line_is_before_the_sentinel() {
+fn every_line_is_before_the_sentinel() {
     let (ran, progress) = run(&Script::new().lines([T, S]).flood("stdout", 500_000, "lines").lines([M, C]));
     ran.exits(0);
     assert_eq!(progress.completed().events.len(), 504);

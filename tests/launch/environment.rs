@@ -27,7 +27,7 @@ fn portrait(prepare: impl FnOnce(Filter) -> Filter) -> Value {
 }
 
 #[test]
-fn l15_keys_and_thread_are_removed_even_when_empty() {
+fn keys_and_thread_are_removed_even_when_empty() {
     for value in ["a-secret", ""] {
         let env =
             portrait(|launcher| REMOVED.iter().fold(launcher, |launcher, name| launcher.env(name, value)));
@@ -38,7 +38,7 @@ fn l15_keys_and_thread_are_removed_even_when_empty() {
 }
 
 #[test]
-fn l15_the_rest_stays() {
+fn what_is_no_key_stays_in_the_environment() {
     let kept = [
         ("HOME", "/the/home"),
         ("CODEX_HOME", "/the/codex/home"),

@@ -5,7 +5,7 @@ use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
 
 #[test]
-fn l10_70_kb_of_stderr_without_lf() {
+fn stderr_of_70_kb_without_lf_is_kept_whole() {
     let scratch = Scratch::git();
     let script = Script::new().lines([T, S]).flood("stderr", 70_000, "no-lf").lines([M, C]);
     launch(&scratch, &script).args(["--stderr-file", "e"]).run().exits(0);
@@ -18,7 +18,7 @@ fn l10_70_kb_of_stderr_without_lf() {
 }
 
 #[test]
-fn l10_500_mb_of_stderr_without_lf() {
+fn stderr_of_500_mb_without_lf_takes_little_memory() {
     let scratch = Scratch::git();
     let script = Script::new().lines([T, S]).flood("stderr", 500_000_000, "no-lf").lines([M, C]).exit(1);
     let ran = launch(&scratch, &script).run();

@@ -13,14 +13,14 @@ fn noisy() -> Script {
 }
 
 #[test]
-fn l24_noise_is_not_in_the_progress_file_and_the_rest_is_unharmed() {
+fn noise_is_not_in_the_progress_file_and_the_rest_is_unharmed() {
     let (ran, progress) = run(&noisy());
     ran.exits(0);
     progress.completed().events_are([T, S, M, C]);
 }
 
 #[test]
-fn l24_noise_goes_where_stderr_goes() {
+fn noise_goes_where_stderr_goes() {
     let scratch = Scratch::git();
     launch(&scratch, &noisy().stderr("an error\n")).args(["--stderr-file", "e"]).run().exits(0);
     let text = scratch.read("e");
@@ -32,7 +32,7 @@ fn l24_noise_goes_where_stderr_goes() {
 }
 
 #[test]
-fn l24_noise_is_shown_with_a_failure_and_counted() {
+fn noise_is_shown_with_a_failure_and_counted() {
     let (ran, progress) = run(&noisy().stderr("an error\n").exit(1));
     progress.failed(1, "").events_are([T, S, M, C]);
     ran.exits(1).stderr_has("an error").stderr_has("{}{}").stderr_has("2004h").stderr_lacks("\u{1b}");

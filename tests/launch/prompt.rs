@@ -40,7 +40,7 @@ fn prompt_came_from_the_file(scratch: &Scratch, stdin: &str) {
 }
 
 #[test]
-fn l1_a_stdin_that_never_ends_is_not_the_childs() {
+fn a_stdin_that_never_ends_is_not_given_to_codex() {
     let scratch = Scratch::git();
     let file = scratch.write("file", "from a file");
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
@@ -53,7 +53,7 @@ fn l1_a_stdin_that_never_ends_is_not_the_childs() {
 }
 
 #[test]
-fn l1_a_socket_as_stdin_is_not_the_childs() {
+fn a_socket_as_stdin_is_not_given_to_codex() {
     let scratch = Scratch::git();
     let file = scratch.write("file", "from a file");
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
@@ -65,7 +65,7 @@ fn l1_a_socket_as_stdin_is_not_the_childs() {
 }
 
 #[test]
-fn l1_a_socket_can_bring_the_prompt() {
+fn a_socket_can_bring_the_prompt() {
     let scratch = Scratch::git();
     let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
     ours.write_all(b"through a socket").expect("room in the socket");
@@ -88,7 +88,7 @@ fn a_pipe_that_a_neighbour_made_non_blocking_is_waited_for() {
 }
 
 #[test]
-fn l1_closed_standard_descriptors_do_not_mix_up_the_pipes() {
+fn closed_standard_descriptors_do_not_mix_up_the_pipes() {
     for closed in ["<&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"] {
         let scratch = Scratch::git();
         let file = scratch.write("file", "from a file");
@@ -109,7 +109,7 @@ fn l1_closed_standard_descriptors_do_not_mix_up_the_pipes() {
 }
 
 #[test]
-fn l1_a_closed_stdin_is_an_empty_prompt() {
+fn a_closed_stdin_is_an_empty_prompt() {
     let scratch = Scratch::git();
     let launcher = launch(&scratch, &Script::good()).under(&["sh", "-c", r#"exec "$0" "$@" <&-"#]);
     launcher.run().exits(64);
@@ -117,7 +117,7 @@ fn l1_a_closed_stdin_is_an_empty_prompt() {
 }
 
 #[test]
-fn l8_a_prompt_reaches_the_child_byte_for_byte() {
+fn a_prompt_reaches_codex_byte_for_byte() {
     for prompt in [
         "x".repeat(131_072).into_bytes(),
         "line\n".repeat((8 << 20) / 5).into_bytes(),
@@ -135,7 +135,7 @@ fn l8_a_prompt_reaches_the_child_byte_for_byte() {
 }
 
 #[test]
-fn l8_a_prompt_from_a_file_is_the_same() {
+fn a_prompt_from_a_file_is_the_same() {
     let scratch = Scratch::git();
     let prompt = "from\r\na file";
     bare(&scratch, &curious(&scratch)).stdin_file(scratch.write("f", prompt)).run().exits(0);
@@ -150,7 +150,7 @@ fn huge() -> Vec<u8> {
 }
 
 #[test]
-fn l9_a_child_that_exits_without_reading() {
+fn a_codex_that_exits_without_reading_its_prompt_keeps_its_status() {
     let scratch = Scratch::git();
     let script = Script::new().leave_prompt().stderr("no such thing\n").exit(2);
     launch(&scratch, &script).stdin(huge()).run().exits(2).stderr_has("no such thing");
@@ -158,7 +158,7 @@ fn l9_a_child_that_exits_without_reading() {
 }
 
 #[test]
-fn l9_a_child_that_reads_a_part_and_completes() {
+fn a_codex_that_reads_a_part_of_its_prompt_completes() {
     let scratch = Scratch::git();
     let script = Script::new().step("prompt", json!({"up-to": 100_000})).lines([T, S, M, C]);
     launch(&scratch, &script).stdin(huge()).run().exits(0);
@@ -166,7 +166,7 @@ fn l9_a_child_that_reads_a_part_and_completes() {
 }
 
 #[test]
-fn l9_a_child_that_floods_stdout_before_it_reads() {
+fn a_codex_that_floods_stdout_before_it_reads_its_prompt_completes() {
     let scratch = Scratch::git();
     let script = Script::new().lines([T, S]).flood("stdout", 4_000_000, "lines");
     let script = script.save_prompt(&scratch.path("prompt")).lines([M, C]);
@@ -176,7 +176,7 @@ fn l9_a_child_that_floods_stdout_before_it_reads() {
 }
 
 #[test]
-fn l9_a_child_that_never_reads() {
+fn a_codex_that_never_reads_its_prompt_meets_the_limit() {
     let scratch = Scratch::git();
     let script = Script::new().leave_prompt().lines([T, S]).hang();
     let launcher = launch(&scratch, &script).args(["--timeout-seconds", "2"]).stdin(huge());

@@ -35,14 +35,14 @@ fn rights_and_directory_are_stated_before_the_word_resume() {
 }
 
 #[test]
-fn l14_an_empty_id_is_wrong_usage() {
+fn an_empty_id_is_wrong_usage() {
     let scratch = Scratch::git();
     launch(&scratch, &Script::good()).args(["--resume", ""]).run().exits(64);
     assert_eq!(scratch.names(), [".git", "script"]);
 }
 
 #[test]
-fn l14_another_thread_is_stopped_at_once() {
+fn another_thread_is_stopped_at_once() {
     let scratch = Scratch::git();
     let script = Script::new().thread("t2").lines([S, M, C]).hang();
     let ran = launch(&scratch, &script).args(["--resume", "t1"]).run();
@@ -52,7 +52,7 @@ fn l14_another_thread_is_stopped_at_once() {
 }
 
 #[test]
-fn l14_another_thread_is_no_success_however_well_it_ends() {
+fn another_thread_is_no_success_however_well_it_ends() {
     // 0.98.0 starts a new thread where it does not know the id, as if all were well. Such a run can be over before
     // the launcher has read its first line, on a busy machine most of all.
     let run = |options: &[&str]| {

@@ -9,7 +9,7 @@ use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
 
 #[test]
-fn l22_an_unknown_option_is_shown_at_once() {
+fn an_unknown_option_is_shown_at_once() {
     let scratch = Scratch::git();
     let ran = launch(&scratch, &Script::good()).args(["--", "--nope"]).run();
     ran.exits(2).took(seconds(0), seconds(20)).stderr_has("unexpected argument '--nope' found");
@@ -17,7 +17,7 @@ fn l22_an_unknown_option_is_shown_at_once() {
 }
 
 #[test]
-fn l22_a_program_that_is_not_executable() {
+fn a_program_that_is_not_executable_is_status_126() {
     let scratch = Scratch::git();
     let codex = scratch.write("codex", "#!/bin/sh\n");
     for codex in [codex.to_str().expect("text"), "./codex", "."] {
@@ -29,7 +29,7 @@ fn l22_a_program_that_is_not_executable() {
 }
 
 #[test]
-fn l22_a_program_that_does_not_exist() {
+fn a_program_that_does_not_exist_is_status_69() {
     let scratch = Scratch::git();
     for codex in ["/no/such/codex", "./codex", "no-such-codex"] {
         let ran = over(codex, &scratch, &Script::good()).args(FILES).run();

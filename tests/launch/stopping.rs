@@ -51,7 +51,7 @@ fn cancelled(scratch: &Scratch, running: Running, signal: Signal) -> Ran {
 }
 
 #[test]
-fn l16_each_signal_cancels_and_leaves_nothing() {
+fn each_signal_cancels_and_leaves_nothing() {
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         let scratch = Scratch::git();
         let running = launch(&scratch, &busy(&scratch)).args(["--kill-grace", "0.5"]).start();
@@ -63,7 +63,7 @@ fn l16_each_signal_cancels_and_leaves_nothing() {
 }
 
 #[test]
-fn l16_a_second_signal_shortens_the_wait() {
+fn a_second_signal_shortens_the_wait() {
     let scratch = Scratch::git();
     let running = launch(&scratch, &stubborn(&scratch)).args(["--kill-grace", "100"]).start();
     scratch.wait_for("ready");
@@ -74,7 +74,7 @@ fn l16_a_second_signal_shortens_the_wait() {
 }
 
 #[test]
-fn l16_two_signals_at_once_shorten_the_wait_too() {
+fn two_signals_at_once_shorten_the_wait_too() {
     let scratch = Scratch::git();
     let running = launch(&scratch, &stubborn(&scratch)).args(["--kill-grace", "100"]).start();
     scratch.wait_for("ready");
@@ -108,7 +108,7 @@ fn a_child_that_ends_at_int_is_not_waited_for_any_longer() {
 }
 
 #[test]
-fn l17_started_in_the_background_of_a_script_int_and_term_still_work() {
+fn started_in_the_background_of_a_script_int_and_term_still_work() {
     for signal in [SIGINT, SIGQUIT, SIGTERM] {
         let scratch = Scratch::git();
         let script =
@@ -126,7 +126,7 @@ fn l17_started_in_the_background_of_a_script_int_and_term_still_work() {
 }
 
 #[test]
-fn l17_under_nohup_a_hangup_is_ignored_and_term_works() {
+fn under_nohup_a_hangup_is_ignored_and_term_works() {
     let scratch = Scratch::git();
     let go = scratch.path("go");
     let script = Script::new().lines([T, S]).touch(&scratch.path("ready")).await_file(&go).lines([M, C]);
@@ -146,7 +146,7 @@ fn l17_under_nohup_a_hangup_is_ignored_and_term_works() {
 }
 
 #[test]
-fn l18_a_child_that_stops_itself_meets_the_limit() {
+fn a_child_that_stops_itself_meets_the_limit() {
     for script in
         [Script::new().lines([T, S]).step("stop", json!({})), Script::new().lines([T, S]).sh("kill -STOP $$")]
     {

@@ -15,7 +15,7 @@ use crate::harness::script::{S, Script, T};
 const ON_A_TERMINAL: [&str; 3] = ["setsid", "--ctty", "--wait"];
 
 #[test]
-fn l18_a_child_that_reads_the_terminal_finds_none_and_meets_the_limit() {
+fn a_child_that_reads_the_terminal_finds_none_and_meets_the_limit() {
     let scratch = Scratch::git();
     let file = scratch.write("file", "from a file");
     let pty = openpty(None, None).expect("a terminal");

@@ -11,7 +11,7 @@ use crate::harness::sweep::is_alive;
 const LIMITS: [&str; 4] = ["--timeout-seconds", "1", "--kill-grace", "1"];
 
 #[test]
-fn l2_a_descendant_that_ignores_signals_is_ended() {
+fn a_descendant_that_ignores_signals_is_ended() {
     let scratch = Scratch::git();
     let script = Script::new().sh("( trap '' TERM INT; exec sleep 300 ) & wait");
     launch(&scratch, &script).args(LIMITS).run().exits(124).took(seconds(1), seconds(6));
@@ -19,7 +19,7 @@ fn l2_a_descendant_that_ignores_signals_is_ended() {
 }
 
 #[test]
-fn l2_a_zombie_is_not_waited_for() {
+fn a_zombie_is_not_waited_for() {
     let zombie = Script::new().lines([T, S]).step("zombie", json!({})).lines([M, C]);
     let scratch = Scratch::git();
     launch(&scratch, &zombie).args(["--kill-grace", "40"]).run().exits(0).took(seconds(0), seconds(19));
@@ -30,7 +30,7 @@ fn l2_a_zombie_is_not_waited_for() {
 }
 
 #[test]
-fn l4_sessions_of_their_own_do_not_save_them() {
+fn descendants_in_sessions_of_their_own_are_ended() {
     let scratch = Scratch::git();
     let script = Script::new().sh("setsid sleep 300 & setsid nohup sleep 300 & sleep 300");
     launch(&scratch, &script).args(LIMITS).run().exits(124).took(seconds(1), seconds(20));

@@ -155,7 +155,7 @@ fn an_input_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn s15_head_leaves_early_and_cat_does_not_wait() {
+fn head_leaves_early_and_cat_does_not_wait() {
     let scratch = Scratch::new();
     let shell = |script: &str| {
         let script = format!("tee=$0; {script}");
@@ -178,7 +178,7 @@ fn s15_head_leaves_early_and_cat_does_not_wait() {
 }
 
 #[test]
-fn s17_closed_descriptors_are_quiet() {
+fn closed_descriptors_are_not_complained_of() {
     let scratch = Scratch::new();
     let input = numbered(500);
     for closed in [">&-", "2>&-", "<&-", "<&- >&- 2>&-"] {

@@ -31,7 +31,7 @@ fn long(scratch: &Scratch) -> Script {
 }
 
 #[test]
-fn l19_a_progress_file_on_a_full_device() {
+fn a_full_device_as_progress_file_fails_the_run_and_the_sentinel_is_on_stderr() {
     let scratch = Scratch::git();
     let launcher =
         bare(&scratch, &long(&scratch)).args(["--progress-file", "/dev/full", "--result-file", "r"]);
@@ -51,7 +51,7 @@ fn the_room_that_is_kept_for_the_sentinel_is_given_back() {
 }
 
 #[test]
-fn l19_a_progress_file_at_the_limit_of_file_sizes() {
+fn a_progress_file_at_the_limit_of_file_sizes_ends_in_a_sentinel() {
     let scratch = Scratch::git();
     // The unit is 512 bytes: room for 16 lines of the flood, and for a sentinel.
     let launcher = launch(&scratch, &long(&scratch)).under(&[
@@ -67,9 +67,9 @@ fn l19_a_progress_file_at_the_limit_of_file_sizes() {
 }
 
 #[test]
-fn l19_a_progress_file_on_a_file_system_that_fills_up() {
+fn a_progress_file_on_a_file_system_that_fills_up_ends_in_a_sentinel() {
     let Some(own_mounts) = own_mounts() else {
-        eprintln!("no file system can be mounted here; the other tests of L19 have to do");
+        eprintln!("skipped: no file system can be mounted here");
         return;
     };
     let scratch = Scratch::git();
@@ -88,7 +88,7 @@ fn l19_a_progress_file_on_a_file_system_that_fills_up() {
 #[test]
 fn no_room_for_a_long_line_to_wait_in() {
     let Some(own_mounts) = own_mounts() else {
-        eprintln!("no file system can be mounted here; the other tests of L19 have to do");
+        eprintln!("skipped: no file system can be mounted here");
         return;
     };
     let scratch = Scratch::git();
