@@ -31,7 +31,7 @@ fn main() -> ExitCode {
             refusal_seal::Seal::of(&config).into_iter().for_each(|seal| seal.put(status));
             Ok(status)
         }
-        Err(status) => Ok(status),
+        Err(printed) => Ok(printed.status()),
     };
     status.unwrap_or_else(|refusal| refusal.say(NAME)).into()
 }

@@ -2,9 +2,10 @@
 
 use crate::NAME;
 use crate::args::Config;
-use crate::read::{self, Listener};
+use crate::read::{self, EventSink};
 use common::edge::output::Output;
 use common::face::exit::Status;
+use common::face::printed::Printed;
 use common::face::say;
 use common::face::terminal::Target;
 use common::flow::event::{Event, MESSAGE_CAP};
@@ -12,11 +13,13 @@ use common::flow::sentinel::Reading;
 use common::flow::stream::Line;
 use common::flow::verdict::{Message, Verdict};
 
-/// Prints the last message, and gives the verdict as the status.
-pub fn run(config: &Config) -> Result<Status, Status> {
-    let mut judge = Judge(Verdict::new());
-    read::events(config, &mut judge)?;
-    let Judge(verdict) = judge;
+/// Prints the last message. The status says whether there is one and the run succeeded.
+pub fn run(config: &Config) -> Result<Status, Printed> {
+    let mut sink = AnswerSink(Verdict::new());
+    let counts = read::events(config, &mut sink)?;
+    // Without an event there is no answer, which is status 1.
+    counts.fault(&config.source).iter().for_each(|fault| say::line(NAME, fault));
+    let AnswerSink(verdict) = sink;
     match verdict.message() {
         Some(Message { whole: false, .. }) => {
             say::line(NAME, &format!("answer: longer than {MESSAGE_CAP} bytes: not kept"));
@@ -30,9 +33,10 @@ pub fn run(config: &Config) -> Result<Status, Status> {
     }
 }
 
-struct Judge(Verdict);
+/// Judges the run by its events.
+struct AnswerSink(Verdict);
 
-impl Listener for Judge {
+impl EventSink for AnswerSink {
     fn event(&mut self, event: Event<'_>, line: Line<'_>) {
         self.0.observe(&event);
         if let Some(reading) = Reading::of(line.scan) {
@@ -41,10 +45,10 @@ impl Listener for Judge {
     }
 }
 
-/// To a file or a pipe goes the exact text, to a terminal what does it no harm; both end in LF.
-fn print(text: &str) -> Result<(), Status> {
+/// Prints the exact text to a file or a pipe, and with escapes to a terminal; both end in LF.
+fn print(text: &str) -> Result<(), Printed> {
     let text = Target::stdout().text(text);
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let written = Output::stdout().and_then(|mut stdout| stdout.bytes(format!("{text}{end}").as_bytes()));
-    written.map_err(|error| say::lost_stdout(NAME, &error))
+    written.map_err(|error| Printed::stdout_failure(NAME, &error))
 }

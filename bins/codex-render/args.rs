@@ -1,27 +1,28 @@
-//! What was typed, made into what is needed. No file is opened here.
+//! The command line, made into a configuration. No file is opened here.
 
 use crate::NAME;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, value_parser};
 use common::face::args;
-use common::face::exit::{self, Status};
+use common::face::exit;
+use common::face::printed::Printed;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What to do.
+/// The configuration.
 #[derive(Debug)]
 pub struct Config {
-    /// What is read.
+    /// The stream to read.
     pub source: Source,
-    /// What is printed.
+    /// What to print.
     pub what: What,
-    /// How many of the last lines of its output a failed command shows.
-    pub output: usize,
-    /// Whether what was left out is counted.
+    /// How many lines of its output a failed command shows, the last ones.
+    pub output_lines: usize,
+    /// Whether the number of lines and events that were left out is printed at the end.
     pub verbose: bool,
 }
 
-/// What is read.
+/// The stream to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Standard input, to its end.
@@ -32,16 +33,26 @@ pub enum Source {
     Growing(PathBuf),
 }
 
-/// What is printed.
+impl Source {
+    /// Its name in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Source::Stdin => "standard input".to_owned(),
+            Source::File(path) | Source::Growing(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// What to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// Every event, as it arrives.
+    /// Each event, as it arrives.
     Events,
     /// The final answer alone.
     Answer,
 }
 
-/// What a run of `codex exec --json` says, for people: a line or a block of text for each event as it arrives.
+/// Show a run of `codex exec --json` as people read it: a line or a block of text for each event, as it arrives.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_help = exit::help())]
 struct Typed {
@@ -77,7 +88,7 @@ fn growing(path: OsString) -> Result<PathBuf, &'static str> {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Config, Status> {
+pub fn parse() -> Result<Config, Printed> {
     args::parse(NAME).map(Typed::config)
 }
 
@@ -90,7 +101,7 @@ impl Typed {
                 _ => Source::Stdin,
             },
             what: if self.answer { What::Answer } else { What::Events },
-            output: self.output.into(),
+            output_lines: self.output.into(),
             verbose: self.verbose,
         }
     }

@@ -50,7 +50,7 @@ impl Failures {
     }
 
     /// Whether an `error` waits.
-    pub fn is_curious(&self) -> bool {
+    pub fn awaits_next(&self) -> bool {
         self.last.as_ref().is_some_and(|last| !last.is_shown)
     }
 

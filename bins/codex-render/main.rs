@@ -11,15 +11,15 @@ mod read;
 mod render;
 mod shown;
 
+use common::face::printed::exit_code;
 use std::process::ExitCode;
 
 /// The name in front of each message.
 const NAME: &str = "codex-render";
 
 fn main() -> ExitCode {
-    let status = args::parse().and_then(|config| match config.what {
+    exit_code(args::parse().and_then(|config| match config.what {
         args::What::Events => render::run(&config),
         args::What::Answer => answer::run(&config),
-    });
-    status.unwrap_or_else(|status| status).into()
+    }))
 }

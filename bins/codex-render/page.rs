@@ -3,9 +3,9 @@
 use crate::NAME;
 use anstyle::{AnsiColor, Effects, Style};
 use common::edge::output::Output;
-use common::face::exit::Status;
+use common::face::printed::Printed;
+use common::face::safe;
 use common::face::terminal::Target;
-use common::face::{safe, say};
 use common::flow::event::Text;
 use std::borrow::Cow;
 use std::io;
@@ -58,11 +58,12 @@ impl Page {
     ///
     /// # Errors
     /// When the descriptor of stdout cannot be duplicated.
-    pub fn new() -> io::Result<Page> {
+    pub fn new() -> Result<Page, Printed> {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         let colours = Target::stdout() == Target::Terminal && !is_set("NO_COLOR") && !is_dumb;
-        Ok(Page { stdout: Output::stdout()?, colours, text: String::new(), failed: None })
+        let stdout = Output::stdout().map_err(|error| Printed::stdout_failure(NAME, &error))?;
+        Ok(Page { stdout, colours, text: String::new(), failed: None })
     }
 
     /// A text that may have several lines, and nothing around it.
@@ -139,10 +140,13 @@ impl Page {
         self.failed.is_some()
     }
 
-    /// Writes what waits. The error is the status when not all could be written, and has been said.
-    pub fn close(mut self) -> Result<(), Status> {
+    /// Writes what waits.
+    ///
+    /// # Errors
+    /// When not all of the page could be written.
+    pub fn close(mut self) -> Result<(), Printed> {
         self.flush();
-        self.failed.map_or(Ok(()), |error| Err(say::lost_stdout(NAME, &error)))
+        self.failed.map_or(Ok(()), |error| Err(Printed::stdout_failure(NAME, &error)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The stream, read as it comes.
+//! The events of a stream, read as they come.
 
 use crate::NAME;
 use crate::args::{Config, Source};
@@ -6,6 +6,7 @@ use common::edge::follow::{Change, Pace, Set, Told};
 use common::edge::reader::Input;
 use common::face::exit::Status;
 use common::face::lossy_utf8::LossyUtf8;
+use common::face::printed::Printed;
 use common::face::say;
 use common::flow::event::{Event, EventLines};
 use common::flow::sentinel::Reading;
@@ -15,207 +16,224 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long is waited for what comes next before something is said that it might change. Codex writes events that
-/// belong together within a fraction of that.
-const PATIENCE: Duration = Duration::from_millis(4);
+/// After this time without an event the input counts as paused. Codex writes events that belong together within a
+/// fraction of it.
+const PAUSE: Duration = Duration::from_millis(4);
 
-/// How often a growing file is looked at: soon enough for who watches it, where the kernel tells of no change.
+/// How often a followed file is polled where the kernel gives no notice of changes, and how often otherwise.
 const PACE: Pace = Pace { poll: Duration::from_millis(50), net: Duration::from_secs(1) };
 
-/// Who hears the events of a stream.
-pub trait Listener {
-    /// An event, and its line.
+/// What consumes the events of a stream.
+pub trait EventSink {
+    /// Takes an event and its line.
     fn event(&mut self, event: Event<'_>, line: Line<'_>);
 
-    /// Those were all events of a chunk. False when nothing more need be read.
-    fn go_on(&mut self) -> bool {
+    /// Ends a chunk of events. Returns false when no more need be read.
+    fn end_chunk(&mut self) -> bool {
         true
     }
 
-    /// Whether the next event matters for what is said of the last one.
-    fn is_curious(&self) -> bool {
+    /// Whether the next event can change how the last one is shown.
+    fn awaits_next(&self) -> bool {
         false
     }
 
-    /// For now there is no next event.
+    /// Takes notice that the input pauses.
     fn pause(&mut self) {}
 }
 
-/// Reads what `config` says, as long as `listener` listens. False when that is no stream of Codex, which is said: there
-/// are lines, and none of them is an event.
-pub fn events(config: &Config, listener: &mut impl Listener) -> Result<bool, Status> {
-    let mut ear = Ear { listener, others: 0, unknown: 0, events: 0, until_sentinel: false, is_done: false };
+/// How many lines of each kind were read. Blank lines are not counted.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct LineCounts {
+    /// Events of known types, and sentinels.
+    events: u64,
+    /// JSON objects of unknown types.
+    unknown: u64,
+    /// Lines that are not JSON objects.
+    not_objects: u64,
+}
+
+impl LineCounts {
+    fn add(&mut self, event: &Event<'_>, is_sentinel: bool) {
+        match event {
+            Event::Blank => {}
+            Event::NotObject | Event::Malformed => self.not_objects += 1,
+            Event::Other => self.unknown += 1,
+            Event::Handoff if !is_sentinel => self.unknown += 1,
+            _ => self.events += 1,
+        }
+    }
+
+    /// Why this is not a stream of Codex, in one line; `None` when it is one, or there are no lines.
+    pub fn fault(&self, source: &Source) -> Option<String> {
+        let what = match *self {
+            LineCounts { events: 0, unknown: 0, not_objects: 0 } => return None,
+            LineCounts { events: 0, unknown: 0, .. } => "not JSONL: none of its lines is a JSON object",
+            LineCounts { events: 0, .. } => "no event of codex exec --json in it",
+            _ => return None,
+        };
+        Some(format!("{}: {what}", source.name()))
+    }
+}
+
+/// Reads the events of the source in `config` into `sink`, until the source ends or the sink needs no more.
+///
+/// # Errors
+/// When the source cannot be read.
+pub fn events(config: &Config, sink: &mut impl EventSink) -> Result<LineCounts, Printed> {
+    let mut reader = EventReader::new(sink);
     match &config.source {
-        Source::Stdin => read(Input::stdin(), "standard input", &mut ear)?,
-        Source::File(path) => read(Input::open(path), &path.display().to_string(), &mut ear)?,
-        Source::Growing(path) => {
-            ear.until_sentinel = true;
-            follow(path, &mut ear)?;
-        }
+        Source::Stdin => reader.read_to_end(Input::stdin(), &config.source)?,
+        Source::File(path) => reader.read_to_end(Input::open(path), &config.source)?,
+        Source::Growing(path) => reader.follow(path)?,
     }
+    let counts = reader.counts;
     if config.verbose {
-        let (others, unknown) = (ear.others, ear.unknown);
-        say::line(
-            NAME,
-            &format!(
-                "left out: lines that are no JSON objects: {others}; events of unknown types: {unknown}"
-            ),
+        let LineCounts { not_objects, unknown, .. } = counts;
+        let message = format!(
+            "left out: lines that are no JSON objects: {not_objects}; events of unknown types: {unknown}"
         );
+        say::line(NAME, &message);
     }
-    let is_stream = ear.events > 0 || ear.others + ear.unknown == 0;
-    if !is_stream {
-        let name = match &config.source {
-            Source::Stdin => "standard input".into(),
-            Source::File(path) | Source::Growing(path) => path.display().to_string(),
-        };
-        let what = match ear.unknown {
-            0 => "not JSONL: none of its lines is a JSON object",
-            _ => "no event of codex exec --json in it",
-        };
-        say::line(NAME, &format!("{name}: {what}"));
-    }
-    Ok(is_stream)
+    Ok(counts)
 }
 
-fn read<L: Listener>(input: io::Result<Input>, name: &str, ear: &mut Ear<'_, L>) -> Result<(), Status> {
-    let failed = |status: Status, error: io::Error| {
-        say::line(NAME, &format!("{name}: read: {}", say::why(&error)));
-        status
-    };
-    let mut input = input.map_err(|error| failed(Status::NO_INPUT, error))?;
-    let mut lines = LossyLines::new();
-    let mut status = Status::NO_INPUT;
-    loop {
-        // What opens and cannot be read at all, as a folder, is no input either.
-        let chunk = input.read().map_err(|error| failed(status, error))?;
-        if chunk.is_empty() {
-            lines.end(ear);
-            return Ok(());
-        }
-        status = Status::IO;
-        lines.push(chunk, ear);
-        if !ear.listener.go_on() {
-            return Ok(());
-        }
-        if ear.listener.is_curious() && input.pauses_for(PATIENCE).map_err(|error| failed(status, error))? {
-            ear.listener.pause();
-        }
-    }
-}
-
-fn follow<L: Listener>(path: &Path, ear: &mut Ear<'_, L>) -> Result<(), Status> {
-    let name = path.display();
-    if !path.exists() {
-        say::line(NAME, &format!("{name}: not there yet: waiting for it"));
-    }
-    let mut set = Set::new([path.to_owned()], PACE);
-    let mut lines = LossyLines::new();
-    loop {
-        let until = ear.listener.is_curious().then(|| Instant::now() + PATIENCE);
-        let mut wrong = None;
-        let mut is_pause = true;
-        set.round(until, |_, told| {
-            is_pause &= matches!(told, Told::Pause(_));
-            match told {
-                Told::Bytes(chunk) => {
-                    lines.push(chunk, ear);
-                    if !ear.listener.go_on() || ear.is_done {
-                        return ControlFlow::Break(());
-                    }
-                }
-                Told::Back => lines.rewind(),
-                Told::Pause(_) => {}
-                Told::Anew(change) => {
-                    let what = match change {
-                        Change::Replaced => "another file is there now",
-                        Change::Truncated => "was cut",
-                    };
-                    say::line(NAME, &format!("{name}: {what}: read from its beginning"));
-                    lines = LossyLines::new();
-                }
-                Told::Unreadable(error) => wrong = Some(say::why(&error)),
-                Told::Irregular => wrong = Some("not a regular file".to_owned()),
-            }
-            ControlFlow::Continue(())
-        });
-        if let Some(why) = wrong {
-            say::line(NAME, &format!("{name}: read: {why}"));
-            return Err(Status::NO_INPUT);
-        }
-        if ear.is_done || !ear.listener.go_on() {
-            return Ok(());
-        }
-        if is_pause {
-            ear.listener.pause();
-        }
-    }
-}
-
-/// The lines of a stream whose bytes that are not UTF-8 are replaced.
-struct LossyLines {
+/// Reads chunks of a stream, and gives each event to a sink. Bytes that are not UTF-8 are replaced.
+struct EventReader<'a, S> {
     decoder: LossyUtf8,
-    reader: LineReader<EventLines>,
+    lines: LineReader<EventLines>,
+    sink: &'a mut S,
+    counts: LineCounts,
+    /// Whether a sentinel came.
+    has_sentinel: bool,
+    /// Whether a sentinel ends the stream: events after it are ignored.
+    stops_at_sentinel: bool,
 }
 
-impl LossyLines {
-    fn new() -> LossyLines {
-        LossyLines { decoder: LossyUtf8::new(), reader: LineReader::new() }
+impl<'a, S: EventSink> EventReader<'a, S> {
+    fn new(sink: &'a mut S) -> EventReader<'a, S> {
+        EventReader {
+            decoder: LossyUtf8::new(),
+            lines: LineReader::new(),
+            sink,
+            counts: LineCounts::default(),
+            has_sentinel: false,
+            stops_at_sentinel: false,
+        }
     }
 
-    fn push<L: Listener>(&mut self, chunk: &[u8], ear: &mut Ear<'_, L>) {
-        self.reader.push(self.decoder.push(chunk).as_bytes(), |(event, line)| ear.line(event, line));
+    fn read_to_end(&mut self, input: io::Result<Input>, source: &Source) -> Result<(), Printed> {
+        let failed = |status, error: io::Error| {
+            Printed::message(NAME, status, &format!("{}: read: {}", source.name(), say::why(&error)))
+        };
+        let mut input = input.map_err(|error| failed(Status::NO_INPUT, error))?;
+        // A folder, for example, can be opened and not be read.
+        let mut status = Status::NO_INPUT;
+        loop {
+            let chunk = input.read().map_err(|error| failed(status, error))?;
+            if chunk.is_empty() {
+                self.finish();
+                return Ok(());
+            }
+            status = Status::IO;
+            self.push(chunk);
+            if !self.sink.end_chunk() {
+                return Ok(());
+            }
+            if self.sink.awaits_next() && input.pauses_for(PAUSE).map_err(|error| failed(status, error))? {
+                self.sink.pause();
+            }
+        }
+    }
+
+    /// Follows the file at `path` to its sentinel.
+    fn follow(&mut self, path: &Path) -> Result<(), Printed> {
+        self.stops_at_sentinel = true;
+        let name = path.display();
+        if !path.exists() {
+            say::line(NAME, &format!("{name}: not there yet: waiting for it"));
+        }
+        let mut set = Set::new([path.to_owned()], PACE);
+        loop {
+            let until = self.sink.awaits_next().then(|| Instant::now() + PAUSE);
+            let (mut is_over, mut is_pause, mut fault) = (false, true, None);
+            set.round(until, |_, told| {
+                is_pause &= matches!(told, Told::Pause(_));
+                match told {
+                    Told::Bytes(chunk) => {
+                        self.push(chunk);
+                        is_over = !self.sink.end_chunk() || self.has_sentinel;
+                    }
+                    Told::Back => self.drop_line(),
+                    Told::Pause(_) => {}
+                    Told::Anew(change) => {
+                        let what = match change {
+                            Change::Replaced => "another file is there now",
+                            Change::Truncated => "was cut",
+                        };
+                        say::line(NAME, &format!("{name}: {what}: read from its beginning"));
+                        self.restart();
+                    }
+                    Told::Unreadable(error) => fault = Some(say::why(&error)),
+                    Told::Irregular => fault = Some("not a regular file".to_owned()),
+                }
+                if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            if let Some(why) = fault {
+                return Err(Printed::message(NAME, Status::NO_INPUT, &format!("{name}: read: {why}")));
+            }
+            if is_over || !self.sink.end_chunk() {
+                return Ok(());
+            }
+            if is_pause {
+                self.sink.pause();
+            }
+        }
+    }
+
+    fn push(&mut self, chunk: &[u8]) {
+        let text = self.decoder.push(chunk);
+        self.push_text(&text);
+    }
+
+    fn push_text(&mut self, text: &str) {
+        // The fields are borrowed one by one, because the reader lends its lines to the closure.
+        let EventReader { lines, sink, counts, has_sentinel, stops_at_sentinel, .. } = self;
+        lines.push(text.as_bytes(), |(event, line)| {
+            if !(*has_sentinel && *stops_at_sentinel) {
+                *has_sentinel |= give(event, line, *sink, counts);
+            }
+        });
+    }
+
+    /// Takes the end of the stream. A last line without LF counts when it is a whole object; otherwise it is torn.
+    fn finish(&mut self) {
+        let text = self.decoder.end();
+        self.push_text(text);
+        if let Some((event, line)) = self.lines.finish()
+            && line.is_object()
+        {
+            give(event, line, self.sink, &mut self.counts);
+        }
     }
 
     /// Drops the line that has begun: its writer took it back.
-    fn rewind(&mut self) {
+    fn drop_line(&mut self) {
         self.decoder = LossyUtf8::new();
-        self.reader.rewind();
+        self.lines.rewind();
     }
 
-    fn end<L: Listener>(mut self, ear: &mut Ear<'_, L>) {
-        self.reader.push(self.decoder.end().as_bytes(), |(event, line)| ear.line(event, line));
-        // Nothing that matters could have been added to a whole object; any other last line is torn, and is nothing.
-        if let Some((event, line)) = self.reader.finish()
-            && line.is_object()
-        {
-            ear.line(event, line);
-        }
+    /// Begins anew, at the beginning of another file.
+    fn restart(&mut self) {
+        self.decoder = LossyUtf8::new();
+        self.lines = LineReader::new();
     }
 }
 
-/// What is between a stream and a listener.
-struct Ear<'a, L> {
-    listener: &'a mut L,
-    /// How many lines were neither objects nor blank.
-    others: u64,
-    /// How many objects were of no known type.
-    unknown: u64,
-    /// How many events there were.
-    events: u64,
-    /// Whether nothing after a sentinel is heard.
-    until_sentinel: bool,
-    /// Whether such a sentinel came.
-    is_done: bool,
-}
-
-impl<L: Listener> Ear<'_, L> {
-    fn line(&mut self, event: Event<'_>, line: Line<'_>) {
-        if self.is_done {
-            return;
-        }
-        match event {
-            Event::NotObject | Event::Malformed => self.others += 1,
-            Event::Other => self.unknown += 1,
-            Event::Handoff => match Reading::of(line.scan) {
-                Some(_) => {
-                    self.events += 1;
-                    self.is_done = self.until_sentinel;
-                }
-                None => self.unknown += 1,
-            },
-            Event::Blank => {}
-            _ => self.events += 1,
-        }
-        self.listener.event(event, line);
-    }
+/// Counts an event and gives it to `sink`. Returns whether it is a sentinel.
+fn give(event: Event<'_>, line: Line<'_>, sink: &mut impl EventSink, counts: &mut LineCounts) -> bool {
+    let is_sentinel = matches!(event, Event::Handoff) && Reading::of(line.scan).is_some();
+    counts.add(&event, is_sentinel);
+    sink.event(event, line);
+    is_sentinel
 }

@@ -4,30 +4,33 @@ use crate::NAME;
 use crate::args::Config;
 use crate::failure::{self, Failures};
 use crate::page::{Look, Page};
-use crate::read::{self, Listener};
+use crate::read::{self, EventSink};
 use crate::shown::Shown;
 use common::face::exit::Status;
-use common::face::say;
+use common::face::printed::Printed;
 use common::flow::event::{self, Change, Event, Item, Kind, Phase, Text};
 use common::flow::stream::Line;
 use common::flow::usage;
 
 /// Prints every event as it arrives.
-pub fn run(config: &Config) -> Result<Status, Status> {
-    let page = Page::new().map_err(|error| say::lost_stdout(NAME, &error))?;
+pub fn run(config: &Config) -> Result<Status, Printed> {
+    let page = Page::new()?;
     let mut renderer = Renderer {
         page,
         shown: Shown::default(),
         plan: String::new(),
-        output_lines: config.output,
+        output_lines: config.output_lines,
         failures: Failures::default(),
     };
-    let heard = read::events(config, &mut renderer);
-    if heard.is_ok() {
+    let read = read::events(config, &mut renderer);
+    if read.is_ok() {
         renderer.failures.end(&mut renderer.page);
     }
     renderer.page.close()?;
-    heard.map(|is_stream| if is_stream { Status::DONE } else { Status::DATA })
+    match read?.fault(&config.source) {
+        Some(fault) => Err(Printed::message(NAME, Status::DATA, &fault)),
+        None => Ok(Status::DONE),
+    }
 }
 
 /// Puts events on a page.
@@ -41,7 +44,7 @@ struct Renderer {
     failures: Failures,
 }
 
-impl Listener for Renderer {
+impl EventSink for Renderer {
     fn event(&mut self, event: Event<'_>, line: Line<'_>) {
         if !matches!(event, Event::Blank | Event::NotObject | Event::Malformed) {
             self.failures.event(event, line.scan, &mut self.page);
@@ -60,13 +63,13 @@ impl Listener for Renderer {
         }
     }
 
-    fn go_on(&mut self) -> bool {
+    fn end_chunk(&mut self) -> bool {
         self.page.flush();
         !self.page.has_failed()
     }
 
-    fn is_curious(&self) -> bool {
-        self.failures.is_curious()
+    fn awaits_next(&self) -> bool {
+        self.failures.awaits_next()
     }
 
     fn pause(&mut self) {
@@ -186,15 +189,15 @@ impl Renderer {
 
     /// The total of the thread, as the turn tells it.
     fn tokens(&mut self, line: Line<'_>) {
-        let (counts, _) = usage::told(line);
+        let (counts, _) = usage::usage_of(line);
         // A server that sends no usage makes Codex tell zeros.
-        if !counts.is_some() {
+        if !counts.is_reported() {
             return self.page.line(Look::Aside, "Tokens: ", Text::whole("unknown"));
         }
-        let told = |name| counts.get(name).map_or("unknown".to_owned(), |count| count.to_string());
+        let number = |name| counts.get(name).map_or("unknown".to_owned(), |count| count.to_string());
         let cached =
             counts.get("cached_input_tokens").map_or(String::new(), |count| format!(" (cached {count})"));
-        let text = format!("in {}{cached}, out {}", told("input_tokens"), told("output_tokens"));
+        let text = format!("in {}{cached}, out {}", number("input_tokens"), number("output_tokens"));
         self.page.line(Look::Aside, "Tokens: ", Text::whole(&text));
     }
 }

@@ -3,8 +3,8 @@
 use crate::NAME;
 use clap::{Parser, Subcommand};
 use common::face::args;
-use common::face::exit::{self, Status};
-use common::face::say;
+use common::face::exit;
+use common::face::printed::Printed;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,7 +79,7 @@ enum TypedJob {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Job, Status> {
+pub fn parse() -> Result<Job, Printed> {
     let typed: Typed = args::parse(NAME)?;
     Ok(match typed.job {
         TypedJob::Seal => Job::Seal,
@@ -91,10 +91,9 @@ pub fn parse() -> Result<Job, Status> {
 }
 
 /// The files that are named; an empty name, as an unset variable in quotes makes it, is none.
-fn paths(files: Vec<OsString>) -> Result<Vec<PathBuf>, Status> {
+fn paths(files: Vec<OsString>) -> Result<Vec<PathBuf>, Printed> {
     if files.iter().any(|file| file.is_empty()) {
-        say::line(NAME, "usage: FILE is empty: give the path of a progress file");
-        return Err(Status::USAGE);
+        return Err(args::wrong_usage(NAME, "FILE is empty: give the path of a progress file"));
     }
     Ok(files.into_iter().map(PathBuf::from).collect())
 }

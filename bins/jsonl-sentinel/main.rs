@@ -9,19 +9,16 @@ mod seal;
 mod wait;
 
 use args::Job;
+use common::face::printed::exit_code;
 use std::process::ExitCode;
 
 /// The name in front of each message.
 const NAME: &str = "jsonl-sentinel";
 
 fn main() -> ExitCode {
-    let status = args::parse().map_or_else(
-        |status| status,
-        |job| match job {
-            Job::Seal => seal::run(),
-            Job::Wait(config) => wait::run(config),
-            Job::Check(files) => check::run(&files),
-        },
-    );
-    status.into()
+    exit_code(args::parse().map(|job| match job {
+        Job::Seal => seal::run(),
+        Job::Wait(config) => wait::run(config),
+        Job::Check(files) => check::run(&files),
+    }))
 }

@@ -3,7 +3,8 @@
 use crate::NAME;
 use common::edge::output::Output;
 use common::face::exit::Status;
-use common::face::{safe, say};
+use common::face::printed::Printed;
+use common::face::safe;
 use std::io;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ pub fn stdout() -> Result<Output, Status> {
 
 /// The status of a failure to write to stdout, which is said.
 pub fn failed(error: &io::Error) -> Status {
-    say::lost_stdout(NAME, error)
+    Printed::stdout_failure(NAME, error).status()
 }
 
 /// A path within a line.

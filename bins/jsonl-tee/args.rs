@@ -5,7 +5,8 @@ use crate::fanout::{OnError, Policy};
 use clap::{Parser, ValueEnum};
 use common::edge::output::At;
 use common::face::args;
-use common::face::exit::{self, Status};
+use common::face::exit;
+use common::face::printed::Printed;
 use std::path::PathBuf;
 
 /// One copy.
@@ -97,7 +98,7 @@ impl Mode {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Config, Status> {
+pub fn parse() -> Result<Config, Printed> {
     let typed: Typed = args::parse(NAME)?;
     Ok(Config {
         at: if typed.append { At::End } else { At::Start },

@@ -12,11 +12,12 @@ mod outputs;
 mod pipeline;
 mod stamp;
 
+use common::face::printed::exit_code;
 use std::process::ExitCode;
 
 /// The name in front of each message.
 const NAME: &str = "jsonl-tee";
 
 fn main() -> ExitCode {
-    args::parse().map_or_else(|status| status, copy::run).into()
+    exit_code(args::parse().map(copy::run))
 }

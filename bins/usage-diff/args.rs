@@ -1,73 +1,63 @@
-//! What was typed, made into what is needed. No file is opened here.
+//! The command line, made into a configuration. No file is opened here.
 
 use crate::NAME;
+use crate::run::Basis;
 use clap::{Parser, ValueEnum};
-use common::face::exit::{self, Status};
-use common::face::{args, say};
-use common::flow::usage::Basis;
+use common::face::printed::Printed;
+use common::face::{args, exit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What to do.
+/// The configuration.
 #[derive(Debug)]
 pub struct Config {
-    /// Where the names of the files are.
-    pub files: Files,
-    /// What a total begins at where the stream does not show it, as far as that was said.
+    /// The names of the files.
+    pub files: FileNames,
+    /// What totals begin at in streams that do not show it; `None` when no option says it.
     pub basis: Option<Basis>,
     /// The files whose totals begin at their process.
     pub by_process: BTreeSet<PathBuf>,
     /// The run that the first thread was forked from.
-    pub parent: Option<Source>,
+    pub parent: Option<RunFile>,
     /// What to print.
     pub form: Form,
 }
 
-/// Where the names of the files are.
+/// The names of the files.
 #[derive(Debug)]
-pub enum Files {
-    /// These are they.
-    Given(Vec<Source>),
-    /// A line each, in this.
-    Listed(Source),
+pub enum FileNames {
+    /// On the command line.
+    Given(Vec<RunFile>),
+    /// In this list, a line each.
+    Listed(RunFile),
 }
 
-/// Something that is read.
+/// A file to read: the stream of a run, or a list of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum RunFile {
     /// Standard input.
     Stdin,
-    /// A file.
-    File(PathBuf),
+    /// The file at this path.
+    Path(PathBuf),
 }
 
-impl Source {
-    /// What a path means: `-` is standard input.
-    pub fn named(path: PathBuf) -> Source {
-        if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) }
+impl RunFile {
+    /// The file with this name on the command line or in a list: `-` is standard input.
+    pub fn named(path: PathBuf) -> RunFile {
+        if path.as_os_str() == "-" { RunFile::Stdin } else { RunFile::Path(path) }
     }
 
-    /// The path that means it.
+    /// Its name as a path.
     pub fn path(&self) -> &Path {
         match self {
-            Source::Stdin => Path::new("-"),
-            Source::File(path) => path,
+            RunFile::Stdin => Path::new("-"),
+            RunFile::Path(path) => path,
         }
     }
 
-    /// What people call it.
+    /// Its name as text.
     pub fn name(&self) -> String {
         self.path().display().to_string()
-    }
-}
-
-impl Files {
-    /// The name of the list, if there is one.
-    pub fn list(&self) -> Option<String> {
-        match self {
-            Files::Given(_) => None,
-            Files::Listed(list) => Some(list.name()),
-        }
     }
 }
 
@@ -90,8 +80,8 @@ enum TypedBasis {
     Process,
 }
 
-/// What each run of a thread used: its total less the one before it. Prints a usage.run record for each file, a
-/// usage.thread for each thread, and a usage.total, as JSONL.
+/// How many tokens each run of a thread used: its total minus the total of the run before it. Prints a usage.run record
+/// for each file, a usage.thread for each thread, and a usage.total, as JSONL.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_help = exit::help())]
 struct Typed {
@@ -104,7 +94,7 @@ struct Typed {
     /// Print a table for people
     #[arg(long, conflicts_with = "field")]
     table: bool,
-    /// Print this number alone, a line for each file, or the word unknown; total_tokens is input and output
+    /// Print this number alone, a line for each file, or the word unknown; total_tokens is input plus output
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
     /// What totals begin at in streams that do not show it; thread when not given. Those of Codex 0.125 and later do
@@ -113,25 +103,24 @@ struct Typed {
     /// The totals of FILE, one of those given, begin at its process: Codex 0.77 and earlier; repeatable
     #[arg(long, value_name = "FILE")]
     process: Vec<PathBuf>,
-    /// The last run before a fork: what it had used is not the fork's. The fork is the first thread given, but for
-    /// FILE's own
+    /// The last run before a fork, whose total is subtracted from the fork's. The fork is the first thread given that is
+    /// not FILE's own
     #[arg(long, value_name = "FILE")]
     parent: Option<PathBuf>,
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Config, Status> {
+pub fn parse() -> Result<Config, Printed> {
     let typed: Typed = args::parse(NAME)?;
-    if let Some(message) = typed.wrong() {
-        say::line(NAME, &format!("usage: {message}"));
-        return Err(Status::USAGE);
+    match typed.fault() {
+        Some(fault) => Err(args::wrong_usage(NAME, fault)),
+        None => Ok(typed.config()),
     }
-    Ok(typed.config())
 }
 
 impl Typed {
-    /// What is wrong beyond what the parser sees.
-    fn wrong(&self) -> Option<&'static str> {
+    /// What is wrong that the parser cannot see.
+    fn fault(&self) -> Option<&'static str> {
         let inputs = self.files.iter().chain(&self.files_from).chain(&self.parent);
         if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
             return Some("-: stdin can be read only once");
@@ -145,15 +134,15 @@ impl Typed {
     fn config(self) -> Config {
         Config {
             files: match self.files_from {
-                Some(list) => Files::Listed(Source::named(list)),
-                None => Files::Given(self.files.into_iter().map(Source::named).collect()),
+                Some(list) => FileNames::Listed(RunFile::named(list)),
+                None => FileNames::Given(self.files.into_iter().map(RunFile::named).collect()),
             },
             basis: self.basis.map(|basis| match basis {
                 TypedBasis::Thread => Basis::Thread,
                 TypedBasis::Process => Basis::Process,
             }),
             by_process: self.process.into_iter().collect(),
-            parent: self.parent.map(Source::named),
+            parent: self.parent.map(RunFile::named),
             form: match self.field {
                 Some(name) => Form::Field(name),
                 None if self.table => Form::Table,

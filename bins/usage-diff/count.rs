@@ -1,139 +1,139 @@
-//! All runs, one after the other.
+//! All files, one after the other. Only this module prints to stderr what concerns a run, and only [`crate::print`] to
+//! stdout.
 
-use crate::args::{Config, Source};
+use crate::account::StreamUsage;
+use crate::args::{Config, RunFile};
+use crate::entry::Entry;
+use crate::ledger::Ledger;
 use crate::print::Printer;
-use crate::read::{self, Unread};
-use crate::{NAME, names, words};
+use crate::run::{Baseline, Basis, Evidence, Run};
+use crate::{NAME, file_list, messages, read};
 use common::edge::paths::{self, Identity};
 use common::face::exit::Status;
+use common::face::printed::Printed;
 use common::face::say;
-use common::flow::usage::{Baseline, Basis, Evidence, Ledger, Run, Said};
 use std::collections::HashSet;
-use std::io;
 
-/// A file and what it told.
-#[derive(Debug)]
-pub struct Entry<'a> {
-    /// Its name, as it was given.
-    pub file: &'a str,
-    /// What it said; nothing when it could not be read, or was counted before.
-    pub said: &'a Said,
-    /// Its run; `None` when it tells of none.
-    pub run: Option<&'a Run>,
-}
-
-/// What ends the counting before its time.
-enum Stop {
-    /// The list of names cannot be read.
-    List(io::Error),
-    /// What is printed cannot be written.
-    Print(io::Error),
-}
-
-/// Counts the runs and prints what they used. Whatever is wrong with one file, the others are counted.
-pub fn run(config: Config) -> Status {
-    let mut files = Files { seen: HashSet::new(), worst: Status::DONE };
-    let list = config.files.list().unwrap_or_default();
-    match count(config, &mut files) {
-        Err(Stop::List(error)) => {
-            files.wrong(Status::NO_INPUT, &format!("--files-from {list}: {}", say::why(&error)));
-        }
-        Err(Stop::Print(error)) => return say::lost_stdout(NAME, &error),
-        Ok(()) => {}
+/// Counts the runs and prints what they used. When something is wrong with one file, the others are counted all the
+/// same.
+///
+/// # Errors
+/// The worst of what was wrong, once all files are counted.
+pub fn count(config: Config) -> Result<Status, Printed> {
+    let mut files = Files::default();
+    if let Err(printed) = count_all(config, &mut files) {
+        files.add_fault(printed);
     }
-    files.worst
+    files.worst.map_or(Ok(Status::DONE), Err)
 }
 
-fn count(config: Config, files: &mut Files) -> Result<(), Stop> {
+/// Counts all files. The error is one that ends the counting: the list of names cannot be read, or stdout be written.
+fn count_all(config: Config, files: &mut Files) -> Result<(), Printed> {
     let parent = config.parent.map(|parent| files.parent(&parent));
     let mut ledger = Ledger::new(parent);
-    let mut printer = Printer::new(config.form).map_err(Stop::Print)?;
+    let mut printer = Printer::new(config.form)?;
     let mut by_process = config.by_process;
     let mut assumed = 0;
-    for source in names::sources(config.files).map_err(Stop::List)? {
-        let source = source.map_err(Stop::List)?;
-        let file = source.name();
-        let said = files.said(&source, &file).unwrap_or_default();
-        let by_process = by_process.remove(source.path());
+    for file in file_list::files(config.files)? {
+        let file = file?;
+        let name = file.name();
+        let usage = files.usage(&file, &name).unwrap_or_default();
+        let by_process = by_process.remove(file.path());
         let basis = if by_process { Some(Basis::Process) } else { config.basis };
-        let run = (said.objects > 0).then(|| ledger.enter(&said, basis));
+        let run = (usage.objects > 0).then(|| ledger.enter(&usage, basis));
         if let Some(run) = &run {
-            assumed += u64::from(is_guess(run));
+            assumed += u64::from(has_assumed_usage(run));
             if by_process && run.evidence == Evidence::Stream {
-                say::line(NAME, &words::of_recent(&file));
+                print(messages::of_needless_process(&name));
             }
         }
-        let entry = Entry { file: &file, said: &said, run: run.as_ref() };
-        printer.run(&entry).map_err(Stop::Print)?;
+        let entry = Entry { file: &name, usage: &usage, run: run.as_ref() };
+        if !printer.is_table() {
+            messages::of_run(&entry).into_iter().for_each(print);
+        }
+        printer.entry(&entry)?;
     }
-    if ledger.has_parent_left() {
-        say::line(NAME, "--parent: no thread but its own was given: nothing is subtracted for it");
+    if ledger.has_unused_parent() {
+        print("--parent: no thread but its own was given: nothing is subtracted for it".to_owned());
     }
-    printer.end(&ledger).map_err(Stop::Print)?;
+    printer.field().and_then(|name| messages::of_field(name, &ledger)).into_iter().for_each(print);
+    printer.end(&ledger)?;
     for path in by_process {
-        files.wrong(Status::NO_INPUT, &format!("--process {}: not one of the files given", path.display()));
+        let message = format!("--process {}: not one of the files given", path.display());
+        files.add_fault(Printed::message(NAME, Status::NO_INPUT, &message));
     }
-    words::of_assumed(assumed).iter().for_each(|words| say::line(NAME, words));
+    messages::of_assumed(assumed).into_iter().for_each(print);
     Ok(())
 }
 
+fn print(message: String) {
+    say::line(NAME, &message);
+}
+
 /// Whether another basis, which nothing rules out, would have given another usage.
-fn is_guess(run: &Run) -> bool {
+fn has_assumed_usage(run: &Run) -> bool {
     run.evidence == Evidence::Assumed && run.usage.is_some() && run.baseline == Some(Baseline::PreviousRun)
 }
 
 /// The files that are read.
+#[derive(Debug, Default)]
 struct Files {
-    /// Which of them were read already.
+    /// The files that were read already.
     seen: HashSet<Identity>,
-    /// What is worst about them.
-    worst: Status,
+    /// The worst of what was wrong with them.
+    worst: Option<Printed>,
 }
 
 impl Files {
-    /// What a file said, unless there is something wrong with it.
-    fn said(&mut self, source: &Source, file: &str) -> Option<Said> {
-        if let Source::File(path) = source
+    /// What a file reports; `None` when there is something wrong with it, or it was counted before.
+    fn usage(&mut self, file: &RunFile, name: &str) -> Option<StreamUsage> {
+        if let RunFile::Path(path) = file
             && let Some(identity @ Identity::File(..)) = paths::identity(path)
             && !self.seen.insert(identity)
         {
-            say::line(NAME, &format!("{file}: given twice: counted once"));
+            print(format!("{name}: given twice: counted once"));
             return None;
         }
-        self.read(source, file)
+        self.read(file, name)
     }
 
-    /// What the parent said; nothing when there is something wrong with it.
-    fn parent(&mut self, source: &Source) -> Said {
-        let file = format!("--parent {}", source.name());
-        let said = self.read(source, &file).unwrap_or_default();
-        if said.objects > 0 && said.total.is_none() {
-            self.wrong(Status::DATA, &format!("{file}: no usage in it"));
+    /// What the parent reports; nothing when there is something wrong with it.
+    fn parent(&mut self, file: &RunFile) -> StreamUsage {
+        let name = format!("--parent {}", file.name());
+        let usage = self.read(file, &name).unwrap_or_default();
+        if usage.objects > 0 && usage.total.is_none() {
+            self.add_fault(Printed::message(NAME, Status::DATA, &format!("{name}: no usage in it")));
         }
-        said
+        usage
     }
 
-    fn read(&mut self, source: &Source, file: &str) -> Option<Said> {
-        match read::account(source) {
-            Ok(said) if said.objects > 0 => {
-                words::of_file(file, &said).iter().for_each(|words| say::line(NAME, words));
-                return Some(said);
+    fn read(&mut self, file: &RunFile, name: &str) -> Option<StreamUsage> {
+        let usage = read::stream_usage(file, name).and_then(|usage| match usage.objects {
+            0 => Err(Printed::message(NAME, Status::DATA, &messages::of_no_stream(name, &usage))),
+            _ => Ok(usage),
+        });
+        match usage {
+            Ok(usage) => {
+                messages::of_stream(name, &usage).into_iter().for_each(print);
+                Some(usage)
             }
-            Ok(said) => self.wrong(Status::DATA, &words::of_no_stream(file, &said)),
-            Err(Unread { status, why }) => self.wrong(status, &format!("{file}: read: {why}")),
+            Err(printed) => {
+                self.add_fault(printed);
+                None
+            }
         }
-        None
     }
 
-    fn wrong(&mut self, status: Status, words: &str) {
-        say::line(NAME, words);
-        self.worst = worse(self.worst, status);
+    fn add_fault(&mut self, fault: Printed) {
+        self.worst = Some(self.worst.map_or(fault, |worst| worse(worst, fault)));
     }
 }
 
-/// The status that says more: that an output or input failed, then that one was missing, then that one is odd.
-fn worse(one: Status, other: Status) -> Status {
+/// The worse of two faults. Odd data is the least, then come a missing input, a failed input or output, and at last a
+/// stdout whose reader has left.
+fn worse(one: Printed, other: Printed) -> Printed {
+    const RANKS: [Status; 3] = [Status::DATA, Status::NO_INPUT, Status::IO];
     let rank =
-        |status| [Status::DATA, Status::NO_INPUT, Status::IO].iter().position(|known| *known == status);
+        |printed: Printed| RANKS.iter().position(|status| *status == printed.status()).unwrap_or(RANKS.len());
     if rank(other) > rank(one) { other } else { one }
 }

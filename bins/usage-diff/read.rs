@@ -1,46 +1,44 @@
-//! One stream, read to its end.
+//! One file, read to its end.
 
-use crate::args::Source;
+use crate::NAME;
+use crate::account::{Account, StreamUsage};
+use crate::args::RunFile;
 use common::edge::reader::Input;
 use common::face::exit::Status;
+use common::face::printed::Printed;
 use common::face::say;
-use common::flow::event::UsageLines;
-use common::flow::stream::{Line, LineReader};
-use common::flow::usage::{Account, Said};
+use common::flow::event::{UsageEvent, UsageLines};
+use common::flow::stream::LineReader;
 use std::io;
 
-/// Why a stream was not read to its end.
-#[derive(Debug)]
-pub struct Unread {
-    /// 66 when it could not be begun, 74 when it broke off.
-    pub status: Status,
-    /// Why, in words.
-    pub why: String,
-}
-
-/// What the run at `source` said. Files are opened one at a time.
-pub fn account(source: &Source) -> Result<Said, Unread> {
-    let unread = |status, error: io::Error| Unread { status, why: say::why(&error) };
-    let input = match source {
-        Source::Stdin => Input::stdin(),
-        Source::File(path) => Input::open(path),
+/// Reads what the stream in `file` reports. `name` is the name of the file in messages.
+///
+/// # Errors
+/// With status 66 when nothing of the file can be read, with status 74 when reading breaks off.
+pub fn stream_usage(file: &RunFile, name: &str) -> Result<StreamUsage, Printed> {
+    let failed = |status, error: io::Error| {
+        Printed::message(NAME, status, &format!("{name}: read: {}", say::why(&error)))
     };
-    let mut input = input.map_err(|error| unread(Status::NO_INPUT, error))?;
+    let input = match file {
+        RunFile::Stdin => Input::stdin(),
+        RunFile::Path(path) => Input::open(path),
+    };
+    let mut input = input.map_err(|error| failed(Status::NO_INPUT, error))?;
     let mut account = Account::new();
     let mut lines = LineReader::<UsageLines>::new();
+    // A folder, for example, can be opened and not be read.
     let mut status = Status::NO_INPUT;
     loop {
-        // What opens and cannot be read at all, as a folder, is no input either.
-        let chunk = input.read().map_err(|error| unread(status, error))?;
+        let chunk = input.read().map_err(|error| failed(status, error))?;
         if chunk.is_empty() {
             break;
         }
         status = Status::IO;
-        lines.push(chunk, |line| account.observe(line));
+        lines.push(chunk, |event| account.observe(event));
     }
-    // Nothing that matters could have been added to a whole object; any other last line is torn, and is nothing.
-    if let Some(line) = lines.finish().filter(Line::is_object) {
-        account.observe(line);
+    // A last line without LF counts when it is a whole object; otherwise it is torn.
+    if let Some(event) = lines.finish().filter(UsageEvent::is_object) {
+        account.observe(event);
     }
     Ok(account.close())
 }

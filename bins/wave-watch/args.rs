@@ -3,8 +3,9 @@
 use crate::NAME;
 use crate::manifest::Agent;
 use clap::{Parser, ValueEnum};
-use common::face::exit::{self, Status};
-use common::face::{args, say};
+use common::face::args;
+use common::face::exit;
+use common::face::printed::Printed;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -81,15 +82,14 @@ struct Typed {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Config, Status> {
+pub fn parse() -> Result<Config, Printed> {
     let typed: Typed = args::parse(NAME)?;
-    let agents = agents(&typed.agent).map_err(|what| {
-        say::line(NAME, &format!("usage: --agent {what}"));
-        Status::USAGE
-    })?;
+    let agents = agents(&typed.agent).map_err(|what| args::wrong_usage(NAME, &format!("--agent {what}")))?;
     if agents.is_empty() && typed.manifest.is_none() {
-        say::line(NAME, "usage: no agent: --agent or --manifest is needed (see wave-watch --help)");
-        return Err(Status::USAGE);
+        return Err(args::wrong_usage(
+            NAME,
+            "no agent: --agent or --manifest is needed (see wave-watch --help)",
+        ));
     }
     Ok(Config {
         agents,

@@ -16,11 +16,12 @@ mod tally;
 mod watch;
 mod wave;
 
+use common::face::printed::exit_code;
 use std::process::ExitCode;
 
 /// The name in front of each message.
 const NAME: &str = "wave-watch";
 
 fn main() -> ExitCode {
-    args::parse().map_or_else(|status| status, watch::run).into()
+    exit_code(args::parse().map(watch::run))
 }

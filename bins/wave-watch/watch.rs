@@ -12,6 +12,7 @@ use crate::{NAME, args::Ui};
 use common::edge::follow::{Pace, Set, Told};
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
+use common::face::printed::Printed;
 use common::face::say::{self, why};
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -234,11 +235,11 @@ impl Watch {
                 Status::signal(signal)
             }
             (None, None) if self.out.lost().is_none() && !self.out.reader_left() => return None,
-            (None, None) => say::lost_stdout(NAME, &io::ErrorKind::BrokenPipe.into()),
+            (None, None) => Printed::stdout_failure(NAME, &io::ErrorKind::BrokenPipe.into()).status(),
         };
         if let Some(table) = &mut self.table {
             table.draw_last(&self.wave, self.started.elapsed());
         }
-        Some(self.out.lost().map_or(status, |error| say::lost_stdout(NAME, error)))
+        Some(self.out.lost().map_or(status, |error| Printed::stdout_failure(NAME, error).status()))
     }
 }

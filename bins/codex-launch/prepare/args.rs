@@ -5,6 +5,7 @@ use crate::prepare::resume;
 use crate::run::supervise::Leftovers;
 use clap::{Parser, ValueEnum};
 use common::face::exit::{self, Status};
+use common::face::printed::Printed;
 use common::face::{args, say};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -302,7 +303,7 @@ struct Typed {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Job, Status> {
+pub fn parse() -> Result<Job, Printed> {
     let typed: Typed = args::parse_with_hints(NAME, hint)?;
     let wrong = typed.wrong();
     let (verify, dry) = (typed.verify_sign_in, typed.dry_run);

@@ -1,16 +1,18 @@
 //! What the flags of all filters share.
 
 use super::exit::Status;
-use super::say;
+use super::printed::Printed;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::time::Duration;
 
 /// The longest time a flag takes: a hundred years in seconds. Above it a deadline could not be computed.
 const MOST_SECONDS: f64 = 3.2e9;
 
-/// Parses the command line of filter `name`. On `--help` or `--version` prints it and gives status 0 as the error;
-/// on wrong usage says so in one line and gives status 64.
-pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Status> {
+/// Parses the command line of filter `name`.
+///
+/// # Errors
+/// With status 0 when the help or the version was printed; with status 64 on wrong usage.
+pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Printed> {
     parse_with_hints(name, |_| None)
 }
 
@@ -18,12 +20,12 @@ pub fn parse<T: clap::Parser>(name: &str) -> Result<T, Status> {
 pub fn parse_with_hints<T: clap::Parser>(
     name: &str,
     hint: impl Fn(&str) -> Option<String>,
-) -> Result<T, Status> {
+) -> Result<T, Printed> {
     T::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // A reader of the help that leaves early has read enough.
             let _ = error.print();
-            Status::DONE
+            Printed::help()
         }
         kind => {
             let what = match kind {
@@ -31,10 +33,14 @@ pub fn parse_with_hints<T: clap::Parser>(
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command given".to_owned(),
                 _ => first_paragraph(&error.to_string()) + &nearest(&error, hint),
             };
-            say::line(name, &format!("usage: {what} (see {name} --help)"));
-            Status::USAGE
+            wrong_usage(name, &format!("{what} (see {name} --help)"))
         }
     })
+}
+
+/// Prints what is wrong with the command line.
+pub fn wrong_usage(name: &str, what: &str) -> Printed {
+    Printed::message(name, Status::USAGE, &format!("usage: {what}"))
 }
 
 /// The message of a clap error without its label, tips and usage, on one line.

@@ -3,6 +3,7 @@
 pub mod args;
 pub mod exit;
 pub mod lossy_utf8;
+pub mod printed;
 pub mod safe;
 pub mod say;
 pub mod terminal;

@@ -1,10 +1,9 @@
-//! The one place that prints to stderr.
+//! Printing to stderr; nothing else in the project prints there, but the live table of `wave-watch`.
 //!
-//! A message is one line, `name: what: why`. What is printed is made harmless for a terminal here, so that no
-//! caller can forget it. A stderr that is closed or gone costs nothing: there is nobody to tell. One that is full, and
-//! whose reader takes nothing, costs a second once: no filter hangs because nobody listens to it.
+//! A message is one line, `name: what: why`. Control characters are escaped here, so that no caller can forget it. A
+//! stderr that is closed is ignored. One that is full, and whose reader takes nothing, is given up after a second, so that
+//! no filter hangs because of it.
 
-use super::exit::Status;
 use super::safe;
 use std::io::{self, Write};
 use std::process;
@@ -14,14 +13,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a reader of stderr has to take a message.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum time that a reader of stderr has to take a message.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How often a stderr that somebody made non-blocking is tried again.
-const AGAIN: Duration = Duration::from_millis(5);
+/// Time between two attempts to write to a stderr that another process made non-blocking.
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Whether a message was not taken in time; no other is tried then.
-static DEAF: AtomicBool = AtomicBool::new(false);
+/// Whether stderr is given up: a message was not taken in time, and no other is tried.
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
 /// Prints `name: message` as one line.
 pub fn line(name: &str, message: &str) {
@@ -34,10 +33,10 @@ pub fn block(text: &str) {
     print(format!("{}\n", safe::block(text)));
 }
 
-/// Hands `text` to the writer, a thread: a full pipe or terminal cannot be left in any other way.
+/// Hands `text` to the writer thread: a blocked write to a full pipe or terminal cannot be abandoned in any other way.
 fn print(text: String) {
     let mut writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
-    if DEAF.load(Ordering::Relaxed) {
+    if GIVEN_UP.load(Ordering::Relaxed) {
         return;
     }
     let rest = match writer.as_ref().filter(|writer| writer.is_of_this_process()) {
@@ -47,14 +46,14 @@ fn print(text: String) {
     let Err(text) = rest else { return };
     match Writer::start() {
         Some(new) => {
-            // It has just begun to wait for its first message.
+            // A new writer waits for its first message.
             let _ = writer.insert(new).print(text);
         }
         None => write(text.as_bytes()),
     }
 }
 
-/// The thread that writes messages. Ten thousand of them do not cost ten thousand threads.
+/// The thread that writes messages. One thread writes many, so ten thousand messages do not cost ten thousand threads.
 #[derive(Debug)]
 struct Writer {
     process: u32,
@@ -65,15 +64,15 @@ struct Writer {
 static WRITER: Mutex<Option<Writer>> = Mutex::new(None);
 
 impl Writer {
-    /// Starts one; `None` where there is no thread to be had. It ends when no message comes for a while.
+    /// Starts a writer; `None` where no thread can be started. It ends when no message comes for [`WRITE_TIMEOUT`].
     fn start() -> Option<Writer> {
-        // A message is taken by a thread that waits for it, or not at all.
+        // Without a buffer, sending succeeds only when the thread waits for a message.
         let (messages, queue) = mpsc::sync_channel::<String>(0);
         let (done, written) = mpsc::channel();
         let work = move || {
-            while let Ok(text) = queue.recv_timeout(PATIENCE) {
+            while let Ok(text) = queue.recv_timeout(WRITE_TIMEOUT) {
                 write(text.as_bytes());
-                // Nobody waits any more when it took too long.
+                // The receiver is gone when writing took too long.
                 let _ = done.send(());
             }
         };
@@ -81,16 +80,15 @@ impl Writer {
         Some(Writer { process: process::id(), messages, written })
     }
 
-    /// A process that was forked from the one that started it does not have its thread.
+    /// Whether this process started the writer. A forked child does not have its parent's threads.
     fn is_of_this_process(&self) -> bool {
         self.process == process::id()
     }
 
-    /// Prints `text`, and waits for that as long as its reader may take. The error is the text when the thread has
-    /// ended.
+    /// Prints `text`, and waits for that for at most [`WRITE_TIMEOUT`]. The error is `text`, when the thread has ended.
     fn print(&self, text: String) -> Result<(), String> {
         self.messages.send(text).map_err(|unsent| unsent.0)?;
-        DEAF.store(self.written.recv_timeout(PATIENCE).is_err(), Ordering::Relaxed);
+        GIVEN_UP.store(self.written.recv_timeout(WRITE_TIMEOUT).is_err(), Ordering::Relaxed);
         Ok(())
     }
 }
@@ -101,31 +99,18 @@ fn write(mut text: &[u8]) {
         match io::stderr().write(text) {
             Ok(count) => text = &text[count..],
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && start.elapsed() < PATIENCE => {
-                thread::sleep(AGAIN);
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && start.elapsed() < WRITE_TIMEOUT => {
+                thread::sleep(RETRY_INTERVAL);
             }
             Err(_) => return,
         }
     }
 }
 
-/// An error of the system in words, lower case and without its number.
+/// The message of a system error, in lower case and without its number.
 pub fn why(error: &io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or_default();
     let mut chars = words.chars();
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
-}
-
-/// SIGPIPE; the same number on every platform that there is.
-const PIPE: i32 = 13;
-
-/// Says that standard output could not be written, and gives the status. A reader that left is no failure to speak of:
-/// it ends a filter as the signal would, and quietly.
-pub fn lost_stdout(name: &str, error: &io::Error) -> Status {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return Status::signal(PIPE);
-    }
-    line(name, &format!("standard output: write: {}", why(error)));
-    Status::IO
 }

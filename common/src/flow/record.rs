@@ -1,7 +1,5 @@
 //! What we print as JSON: every output key of every filter, and nothing that decides.
 
-pub mod usage;
-
 use super::sentinel::{Reason, Sentinel};
 use serde_json::json;
 use std::time::SystemTime;

@@ -50,7 +50,7 @@ pub fn steps(line: &str, mut each: impl FnMut(Step<'_>)) {
 
 /// Hands each number in the `usage` on `line` to `each`: its name, and its digits as they stand. What is no number is
 /// passed over.
-pub fn usage(line: &str, mut each: impl FnMut(&str, &str)) {
+pub fn usage_numbers(line: &str, mut each: impl FnMut(&str, &str)) {
     let Some(usage) = at(line, &["usage"]) else { return };
     for (key, value) in members(usage) {
         if value.starts_with(|first: char| first == '-' || first.is_ascii_digit())
@@ -249,7 +249,7 @@ mod tests {
     fn each_number_of_a_usage_is_found() {
         let line = r#"{"usage":{"input_tokens":1},"type":"turn.completed","usage":{"input_tokens":18446744073709551616,"cached_input_tokens":null,"output_tokens":1.8e4,"new_\u0061":-1,"x":"7","y":[1],"z":{"n":2},"input_tokens":3}}"#;
         let mut all = Vec::new();
-        usage(line, |name, digits| all.push((name.to_owned(), digits.to_owned())));
+        usage_numbers(line, |name, digits| all.push((name.to_owned(), digits.to_owned())));
         let expected = [
             ("input_tokens", "18446744073709551616"),
             ("output_tokens", "1.8e4"),

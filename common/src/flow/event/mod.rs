@@ -8,6 +8,7 @@ mod inside;
 mod item;
 mod lists;
 mod outline;
+mod usage_event;
 mod views;
 
 use super::number;
@@ -15,9 +16,12 @@ use super::scan::{Found, Scan, Scanner, Value, Want};
 use super::stream::View;
 
 pub use item::{Item, Kind, Phase, Text};
-pub use lists::{Change, Step, agent_messages, agents, changes, last_output, steps, tool_failure, usage};
+pub use lists::{
+    Change, Step, agent_messages, agents, changes, last_output, steps, tool_failure, usage_numbers,
+};
 pub(super) use outline::launcher_fields;
 pub use outline::{Outline, Scalar};
+pub use usage_event::UsageEvent;
 pub use views::{EventLines, Sentinels, UsageLines};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
@@ -25,9 +29,6 @@ pub const MESSAGE_CAP: usize = 1 << 20;
 
 /// What the types of a launcher's lines begin with.
 const HANDOFF: &[u8] = b"handoff.";
-
-/// The type of an item that is a call of another agent.
-const COLLAB_CALL: &[u8] = b"collab_tool_call";
 
 /// How much of a failure message is kept, in bytes.
 pub const FAILURE_CAP: usize = 4096;
@@ -222,47 +223,6 @@ impl<'a> Handoff<'a> {
     }
 }
 
-/// What a line means for the account of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Milestone<'a> {
-    /// `thread.started` with its `thread_id`.
-    ThreadStarted(Option<&'a str>),
-    /// `turn.started`
-    TurnStarted,
-    /// `turn.completed`; [`usage`] has its numbers.
-    TurnCompleted,
-    /// `turn.failed`
-    TurnFailed,
-    /// A call of another agent at any point of its way; [`agents`] has which.
-    CollabCall,
-    /// Any other JSON object.
-    Object,
-    /// Nothing but white space.
-    Blank,
-    /// Anything else.
-    NoObject,
-}
-
-impl<'a> Milestone<'a> {
-    /// Reads it from a line that a [`scanner`] or a reader of [`UsageLines`] has scanned.
-    pub fn of(scan: Scan<'a>) -> Milestone<'a> {
-        match scan {
-            Scan::Blank => Milestone::Blank,
-            Scan::NotObject | Scan::Malformed => Milestone::NoObject,
-            Scan::Object(found) => match found.word(TYPE) {
-                Some(b"thread.started") => Milestone::ThreadStarted(text(found, THREAD_ID)),
-                Some(b"turn.started") => Milestone::TurnStarted,
-                Some(b"turn.completed") => Milestone::TurnCompleted,
-                Some(b"turn.failed") => Milestone::TurnFailed,
-                Some(kind) if kind.starts_with(b"item.") && found.word(ITEM_TYPE) == Some(COLLAB_CALL) => {
-                    Milestone::CollabCall
-                }
-                _ => Milestone::Object,
-            },
-        }
-    }
-}
-
 fn text<'a>(found: Found<'a>, want: usize) -> Option<&'a str> {
     match found.get(want) {
         Some(Value::Text { text, .. }) => Some(text),
@@ -339,28 +299,6 @@ mod tests {
         check(r#"{"type":null}"#, Event::Other);
         check(r#"{"item":{"type":"handoff.completed"}}"#, Event::Other);
         check("{}", Event::Other);
-    }
-
-    #[test]
-    fn milestones_are_those_of_the_events() {
-        for (line, expected) in [
-            (r#"{"type":"thread.started","thread_id":"t1"}"#, Milestone::ThreadStarted(Some("t1"))),
-            (r#"{"type":"thread.started","thread_id":7}"#, Milestone::ThreadStarted(None)),
-            (r#"{"type":"turn.completed","usage":{}}"#, Milestone::TurnCompleted),
-            (r#"{"type":"turn.started"}"#, Milestone::TurnStarted),
-            (r#"{"type":"turn.failed"}"#, Milestone::TurnFailed),
-            (r#"{"type":"item.started","item":{"type":"collab_tool_call"}}"#, Milestone::CollabCall),
-            (r#"{"type":"x","item":{"type":"collab_tool_call"}}"#, Milestone::Object),
-            (r#"{"item":{"type":"turn.completed"}}"#, Milestone::Object),
-            ("\r", Milestone::Blank),
-            ("[]", Milestone::NoObject),
-            ("{", Milestone::NoObject),
-        ] {
-            for mut scanner in [scanner(), Scanner::new(<UsageLines as View>::WANTS)] {
-                scanner.push(line.as_bytes());
-                assert_eq!(Milestone::of(scanner.finish()), expected, "{line}");
-            }
-        }
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::super::scan::{Scan, Want};
 use super::super::stream::{LINE_CAP, Line, View};
-use super::{Event, ITEM_TYPE, RETRY_AT, WANTS};
+use super::{Event, ITEM_TYPE, RETRY_AT, UsageEvent, WANTS};
 
 /// For readers of everything: each event, and its line for the values that no view can name beforehand (see
-/// [`super::changes`], [`super::steps`], [`super::usage`]).
+/// [`super::changes`], [`super::steps`], [`super::usage_numbers`]).
 #[derive(Debug)]
 pub struct EventLines;
 
@@ -19,18 +19,18 @@ impl View for EventLines {
     }
 }
 
-/// For accounts of usage: the values that [`super::Milestone::of`] and [`super::super::sentinel::Reading::of`] read, and
-/// the line for [`super::usage`].
+/// For usage: the values that [`UsageEvent`] and [`super::super::sentinel::Reading::of`] read, and the line for the numbers,
+/// whose names are not known beforehand.
 #[derive(Debug)]
 pub struct UsageLines;
 
 impl View for UsageLines {
     const WANTS: &'static [Want] = WANTS.split_at(ITEM_TYPE + 1).0;
     const KEEP: usize = LINE_CAP;
-    type Of<'a> = Line<'a>;
+    type Of<'a> = UsageEvent<'a>;
 
-    fn of(line: Line<'_>) -> Line<'_> {
-        line
+    fn of(line: Line<'_>) -> UsageEvent<'_> {
+        UsageEvent::of(line)
     }
 }
 

@@ -1,57 +1,49 @@
-//! What is said about files and runs beyond their numbers.
+//! Messages about files and runs: lines on stderr, and notes in the table.
 
-use crate::count::Entry;
-use common::flow::stream::LINE_CAP;
-use common::flow::usage::{Baseline, FIELDS_CAP, Ledger, Odd, Remark, Said, Subagents};
+use crate::account::{StreamUsage, Subagents};
+use crate::entry::Entry;
+use crate::ledger::Ledger;
+use crate::run::{Baseline, Remark};
 
-/// What is said of a stream that was read.
-pub fn of_file(file: &str, said: &Said) -> Vec<String> {
-    let mut all: Vec<String> = said.odd.iter().map(|odd| format!("{file}: usage: {}", of_odd(odd))).collect();
-    if said.others > 0 {
-        all.push(format!("{file}: lines left out, as they are no JSON objects: {}", said.others));
+/// The messages about a stream that was read.
+pub fn of_stream(file: &str, usage: &StreamUsage) -> Vec<String> {
+    let mut all: Vec<String> =
+        usage.defects.iter().map(|defect| format!("{file}: usage: {defect}")).collect();
+    if usage.not_objects > 0 {
+        all.push(format!("{file}: lines left out, as they are no JSON objects: {}", usage.not_objects));
     }
-    if said.after_others {
+    if usage.has_other_threads {
         all.push(format!("{file}: several threads in it: only the last one is counted"));
     }
     all
 }
 
-fn of_odd(odd: &Odd) -> String {
-    match odd {
-        Odd::Number(name, digits) => {
-            format!("{name}: {digits} is not a whole number from 0 to {}: unknown", u64::MAX)
-        }
-        Odd::TooMany => format!("more than {FIELDS_CAP} fields: the rest is left out"),
-        Odd::TooLong => format!("on a line of more than {LINE_CAP} bytes: unknown"),
-    }
-}
-
-/// What is said of a file without an event.
-pub fn of_no_stream(file: &str, said: &Said) -> String {
-    match said.others {
+/// The message about a file without an event.
+pub fn of_no_stream(file: &str, usage: &StreamUsage) -> String {
+    match usage.not_objects {
         0 => format!("{file}: no event in it"),
         _ => format!("{file}: not JSONL: none of its lines is a JSON object"),
     }
 }
 
-/// What is said of a run beside its record; a table says it itself.
+/// The messages about a run that is printed as a record or as a number. A table has them in its notes.
 pub fn of_run(entry: &Entry<'_>) -> Vec<String> {
     let Some(run) = entry.run else { return Vec::new() };
     let all = run.remark.map(of_remark).into_iter().chain(of_subagents(run.subagents));
     all.map(|words| format!("{}: {words}", entry.file)).collect()
 }
 
-/// The runs that a usage covers, where they are several.
+/// The note about the runs that a usage covers, where they are several.
 pub fn of_covers(covers: &[u64]) -> Option<String> {
     (covers.len() > 1).then(|| format!("{} together", runs(covers)))
 }
 
-/// The runs of which a part may be in a usage.
+/// The note about runs of which a part may be in a usage.
 pub fn of_may_include(cut: &[u64]) -> Option<String> {
     (!cut.is_empty()).then(|| format!("may include a part of {}", runs(cut)))
 }
 
-/// Numbers of runs in ascending order, at least one.
+/// Runs by their numbers, which are in ascending order and at least one.
 fn runs(numbers: &[u64]) -> String {
     match numbers {
         [one] => format!("run {one}"),
@@ -60,7 +52,7 @@ fn runs(numbers: &[u64]) -> String {
     }
 }
 
-/// What is not counted of other agents.
+/// The note about sub-agents that are not counted.
 pub fn of_subagents(subagents: Subagents) -> Option<String> {
     match subagents {
         Subagents::None => None,
@@ -70,7 +62,7 @@ pub fn of_subagents(subagents: Subagents) -> Option<String> {
     }
 }
 
-/// What is said at the end of `files` whose totals were taken for those of a thread without evidence.
+/// The message at the end about the number of files whose basis is assumed.
 pub fn of_assumed(files: u64) -> Option<String> {
     let which = match files {
         0 => return None,
@@ -83,18 +75,18 @@ pub fn of_assumed(files: u64) -> Option<String> {
     ))
 }
 
-/// What is said of a file of `--process` whose stream says otherwise.
-pub fn of_recent(file: &str) -> String {
+/// The message about a file of `--process` whose stream shows that its total begins at the thread.
+pub fn of_needless_process(file: &str) -> String {
     format!("--process {file}: its fields are those of Codex 0.125 or later: its total is the thread's")
 }
 
-/// A remark in words.
+/// The text of a remark.
 pub fn of_remark(remark: Remark) -> String {
     match remark {
         Remark::Backwards(field, from, to) => format!(
             "{field} went back from {from} to {to}: a new count, or files that are not oldest first, or --basis process"
         ),
-        Remark::Still => {
+        Remark::Unchanged => {
             "a turn completed and the total did not move: looks like --basis process, or a run given \
                           twice, or no usage sent"
                 .to_owned()
@@ -104,14 +96,14 @@ pub fn of_remark(remark: Remark) -> String {
             "a run before it counts by process and has no usage: what its total begins at is not known"
                 .to_owned()
         }
-        Remark::Cut => {
+        Remark::CutShort => {
             "no usage: it ended in the middle of a turn, and what that used may be in no total, or in part"
                 .to_owned()
         }
     }
 }
 
-/// A baseline in words, where it is more than the run before.
+/// The note about a baseline that is not the run before.
 pub fn of_baseline(baseline: Baseline) -> Option<&'static str> {
     match baseline {
         Baseline::PreviousRun => None,
@@ -120,10 +112,9 @@ pub fn of_baseline(baseline: Baseline) -> Option<&'static str> {
     }
 }
 
-/// What is said of a field that no run has.
+/// The message about a field that no run has.
 pub fn of_field(name: &str, ledger: &Ledger) -> Option<String> {
     let usage = ledger.total().usage?;
-    let known: Vec<&str> = usage.shown().into_iter().map(|(known, _)| known).collect();
-    let all = known.join(", ");
-    (!known.contains(&name)).then(|| format!("--field {name}: no run has it; try {all}"))
+    let names: Vec<&str> = usage.fields().into_iter().map(|(name, _)| name).collect();
+    (!names.contains(&name)).then(|| format!("--field {name}: no run has it; try {}", names.join(", ")))
 }

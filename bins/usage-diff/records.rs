@@ -1,17 +1,18 @@
-//! The records of `usage-diff`.
+//! The records, as lines of JSON with the LF.
 
-use super::super::usage::{Baseline, Basis, Counts, Evidence, Run, Status, Subagents, Sum};
+use crate::account::Subagents;
+use crate::run::{Baseline, Basis, Evidence, Run, Sum, UsageStatus};
+use common::flow::usage::Counts;
 use serde_json::json;
 use std::fmt::Write;
 
-/// What a run used, as a line with its LF. `run` is `None` for a file that tells of no run, or of one that was told
-/// before.
+/// The record of a file. `run` is `None` for a file that has no run in it, or was counted before.
 pub fn run(file: &str, thread_id: Option<&str>, run: Option<&Run>) -> String {
-    let status = match run.map_or(Status::Unknown, |run| run.status) {
-        Status::Known => "known",
-        Status::Incomplete => "incomplete",
-        Status::Unknown => "unknown",
-        Status::Reset => "reset",
+    let status = match run.map_or(UsageStatus::Unknown, |run| run.status) {
+        UsageStatus::Known => "known",
+        UsageStatus::Incomplete => "incomplete",
+        UsageStatus::Unknown => "unknown",
+        UsageStatus::Reset => "reset",
     };
     let counts = |which: fn(&Run) -> &Option<Counts>| counts(run.and_then(|run| which(run).as_ref()));
     format!(
@@ -43,7 +44,7 @@ pub fn run(file: &str, thread_id: Option<&str>, run: Option<&Run>) -> String {
     )
 }
 
-/// What the runs of a thread used, as a line with its LF.
+/// The record of a thread.
 pub fn thread(thread_id: Option<&str>, sum: &Sum) -> String {
     format!(
         "{{\"type\":\"usage.thread\",\"thread_id\":{},\"baseline\":{},{}}}\n",
@@ -53,7 +54,7 @@ pub fn thread(thread_id: Option<&str>, sum: &Sum) -> String {
     )
 }
 
-/// What the runs of all threads used, as a line with its LF.
+/// The record of all threads.
 pub fn total(files: u64, threads: usize, sum: &Sum) -> String {
     format!("{{\"type\":\"usage.total\",\"files\":{files},\"threads\":{threads},{}}}\n", sums(sum))
 }
@@ -82,9 +83,9 @@ fn baseline(baseline: Option<Baseline>) -> &'static str {
 fn counts(counts: Option<&Counts>) -> String {
     let Some(counts) = counts else { return "null".to_owned() };
     let mut object = String::from("{");
-    for (name, value) in counts.shown() {
+    for (name, value) in counts.fields() {
         let comma = if object.len() > 1 { "," } else { "" };
-        // A String takes all that is written to it.
+        // Writing to a String cannot fail.
         let _ = write!(object, "{comma}{}:{}", json!(name), json!(value));
     }
     object + "}"
@@ -92,15 +93,16 @@ fn counts(counts: Option<&Counts>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::usage::{Ledger, Said};
+    use crate::account::StreamUsage;
+    use crate::ledger::Ledger;
 
     #[test]
     fn records_have_their_keys_in_order() {
         let mut ledger = Ledger::new(None);
-        let said = Said { thread: Some("t\"1".into()), ..Said::default() };
-        let run = ledger.enter(&said, None);
+        let usage = StreamUsage { thread_id: Some("t\"1".into()), ..StreamUsage::default() };
+        let run = ledger.enter(&usage, None);
         assert_eq!(
-            super::run("a\tb", said.thread.as_deref(), Some(&run)),
+            super::run("a\tb", usage.thread_id.as_deref(), Some(&run)),
             "{\"type\":\"usage.run\",\"file\":\"a\\tb\",\"thread_id\":\"t\\\"1\",\"run\":1,\"basis\":\"thread\",\
              \"basis_from\":\"assumed\",\"baseline\":null,\"usage\":null,\"cumulative\":null,\"status\":\"unknown\",\"covers_runs\":[],\"may_include_runs\":[],\"subagents\":0}\n"
         );
