@@ -10,6 +10,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+mod links;
+
 const README: &str = include_str!("../README.md");
 
 /// The path of the manual of a filter.
@@ -30,13 +32,23 @@ fn section<'a>(document: &'a str, heading: &str) -> &'a str {
     after.split_once("\n## ").map_or(after, |(section, _)| section)
 }
 
-/// The rows of the first table of a section, without its head.
+/// The rows of the tables of a section whose first column has this title, without their heads.
 #[track_caller]
-fn table<'a>(document: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
-    let rows = section(document, heading).lines().skip_while(|line| !line.starts_with("|---"));
-    let rows = rows.skip(1).take_while(|line| line.starts_with('|'));
-    // A bar that belongs to a cell is escaped.
-    rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+fn table<'a>(document: &'a str, heading: &str, column: &str) -> Vec<Vec<&'a str>> {
+    let mut rows = Vec::new();
+    let mut is_wanted = false;
+    for line in section(document, heading).lines().filter(|line| !line.starts_with("|---")) {
+        // A bar that belongs to a cell is escaped.
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        match line.starts_with('|') {
+            true if cells[0] == column => is_wanted = true,
+            true if is_wanted => rows.push(cells),
+            true => {}
+            false => is_wanted = false,
+        }
+    }
+    assert!(!rows.is_empty(), "{heading}: no table of {column}");
+    rows
 }
 
 /// The rows of the table of options of a filter, or of one of its jobs: of section `Options`, or `Options of JOB`, of its
@@ -47,7 +59,7 @@ fn options(filter_and_job: &[&str]) -> Vec<String> {
         (true, [filter, job @ ..]) => (manual(filter), format!("Options of {}", job.join(" "))),
         _ => (README.to_owned(), format!("Options of {}", filter_and_job.join(" "))),
     };
-    table(&document, &heading).iter().map(|row| row[0].to_owned()).collect()
+    table(&document, &heading, "option").iter().map(|row| row[0].to_owned()).collect()
 }
 
 /// The long options that a text speaks of.
@@ -58,7 +70,8 @@ fn long_options(text: &str) -> BTreeSet<&str> {
 
 #[test]
 fn the_exit_table_is_the_one_in_the_code() {
-    let rows: Vec<(&str, &str)> = table(README, "Exit status").iter().map(|row| (row[0], row[1])).collect();
+    let rows = table(README, "Exit status", "status");
+    let rows: Vec<(&str, &str)> = rows.iter().map(|row| (row[0], row[1])).collect();
     assert_eq!(rows, exit::TABLE);
 }
 
@@ -206,9 +219,9 @@ fn the_launches_of_a_wave_are_cancelled_as_the_jobs_of_the_shell() {
 
 #[test]
 fn the_removed_variables_are_removed() {
-    let names: Vec<&str> =
-        table(README, "What is removed from the environment").iter().map(|row| row[0]).collect();
-    let names: Vec<&str> = names.iter().map(|name| name.trim_matches('`')).collect();
+    let manual = manual("codex-launch");
+    let rows = table(&manual, "What is removed from the environment", "variable");
+    let names: Vec<&str> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
     let scratch = Scratch::git();
     let mut launch = filter("codex-launch").arg("--dry-run").dir(scratch.dir());
     for name in &names {
@@ -218,6 +231,66 @@ fn the_removed_variables_are_removed() {
     let record: serde_json::Value = serde_json::from_slice(&ran.exits(0).stdout).expect("one JSON object");
     assert_eq!(record["removed_variables"], serde_json::json!(names));
     assert!(!ran.stdout_text().contains("a secret"));
+}
+
+/// The words that the code can write as a cause.
+fn causes() -> BTreeSet<String> {
+    let code = include_str!("../common/src/flow/cause.rs");
+    let arms = code.lines().filter_map(|line| line.trim().strip_prefix("Cause::")?.split_once(" => \""));
+    arms.filter_map(|(_, word)| Some(word.split_once('"')?.0.to_owned())).collect()
+}
+
+#[test]
+fn every_cause_of_a_failed_sentinel_is_explained() {
+    let manual = manual("codex-launch");
+    let rows = table(&manual, "The sentinel", "cause");
+    let explained: BTreeSet<String> = rows.iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
+    assert_eq!(explained, causes());
+}
+
+/// What the shell blocks of `sections` of a document print, run as one script, in a home of their own that has a git
+/// worktree and in which `codex` is the stand-in.
+fn runs_at_home(document: &str, sections: &[&str]) -> (Scratch, String) {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.path("some/repository/.git")).expect("a repository");
+    scratch.write("some/repository/.git/HEAD", "ref: refs/heads/main\n");
+    fs::create_dir(scratch.path("bin")).expect("a folder");
+    symlink(binary("fake-codex"), scratch.path("bin/codex")).expect("a link");
+    let blocks = sections.iter().flat_map(|heading| section(document, heading).split("```sh\n").skip(1));
+    let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
+    let built = binary("codex-launch").parent().expect("the folder of the binaries");
+    let usual = std::env::var("PATH").expect("a PATH");
+    let path = format!("{}:{}:{usual}", scratch.path("bin").display(), built.display());
+    let shell = filter("codex-launch").under(&["bash", "-euc", &script]).env("PATH", path);
+    let ran = shell.env("HOME", scratch.dir()).dir(scratch.dir()).run();
+    let stdout = ran.exits(0).stdout_text();
+    (scratch, stdout)
+}
+
+/// Without its digits: the stand-in is as fast as no model is, and has its own number of tokens.
+fn without_numbers(text: &str) -> String {
+    text.replace(|c: char| c.is_ascii_digit(), "")
+}
+
+/// The text blocks of a section.
+fn outputs<'a>(document: &'a str, heading: &str) -> Vec<&'a str> {
+    let blocks = section(document, heading).split("```text\n").skip(1);
+    blocks.map(|block| block.split("```").next().expect("its end")).collect()
+}
+
+#[test]
+fn runs_of_the_launcher_go_as_they_are_written() {
+    let manual = manual("codex-launch");
+    let (scratch, stdout) = runs_at_home(&manual, &["Examples"]);
+    let outputs = outputs(&manual, "Examples");
+    let (checked, _) = outputs[1].split_once("{\"argv\"").expect("a dry run");
+    let expected = without_numbers(&format!("{}{checked}", outputs[0]));
+    assert!(without_numbers(&stdout).starts_with(&expected), "{stdout}");
+    for name in ["A1", "A2", "B1"] {
+        Progress::read(scratch.path(&format!("runs/{name}.progress.jsonl"))).completed();
+        assert_eq!(scratch.text(&format!("runs/{name}.result.md")), "ok");
+    }
+    assert_eq!(scratch.text("runs/review.md"), "ok\n");
 }
 
 #[test]
