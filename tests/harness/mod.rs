@@ -13,6 +13,7 @@ pub(crate) mod ran;
 pub(crate) mod running;
 pub(crate) mod scratch;
 pub(crate) mod script;
+pub(crate) mod skipped;
 pub(crate) mod sweep;
 pub(crate) mod terminal;
 pub(crate) mod transcript;

@@ -1,4 +1,5 @@
-//! The import table at the head of `common/src/lib.rs` holds: which band uses which, checked on the sources.
+//! The rules of the house, checked on its sources: the import table at the head of `common/src/lib.rs`, what a release has,
+//! and the tests that tests/README.md names.
 
 mod modules;
 
@@ -192,4 +193,25 @@ fn what_is_installed_has_no_switch_for_tests() {
     let tree = String::from_utf8(tree.expect("cargo tree").stdout).expect("text");
     assert!(tree.contains("codex-filters-common"), "{tree}");
     assert!(!tree.contains("portable-switch"), "{tree}");
+}
+
+#[test]
+fn each_test_that_the_table_of_harm_names_is_there() {
+    let readme = fs::read_to_string(folder("tests/README.md")).expect("tests/README.md");
+    let (_, table) = readme.split_once("| it tries to |").expect("the table of what a run can do");
+    let table = table.split_once("\n## ").expect("a section behind it").0;
+    let last_cells = table.lines().skip(2).filter_map(|row| row.trim_end_matches(" |").rsplit('|').next());
+    let names: Vec<&str> = last_cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(names.len() > 40, "{names:?}");
+    let sources = modules::sources(&folder("tests"));
+    let texts: Vec<String> =
+        sources.iter().map(|file| fs::read_to_string(file).expect("a source file")).collect();
+    let is_there = |name: &str| texts.iter().any(|text| text.contains(&format!("fn {name}(")));
+    let is_module = |name: &str| sources.iter().any(|file| file.file_stem().is_some_and(|stem| stem == name));
+    let missing: Vec<String> = names
+        .iter()
+        .filter(|name| !is_there(name) && !is_module(name))
+        .map(|name| (*name).to_owned())
+        .collect();
+    assert_none("tests/README.md names tests that are not there", &missing);
 }

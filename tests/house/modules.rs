@@ -89,7 +89,7 @@ fn module_path(file: &Path, root: &str) -> Segments {
 }
 
 /// All `.rs` files of a folder and its folders.
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let files = paths.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });

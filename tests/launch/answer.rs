@@ -12,6 +12,7 @@ use super::{bare, launch, over, progress, seconds};
 use crate::harness::mounts::own_mounts;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T, lines};
+use crate::harness::skipped::skipped;
 use crate::harness::wait::{SOON, wait_until};
 
 #[test]
@@ -73,7 +74,7 @@ fn a_part_of_a_message_that_memory_does_not_hold_is_a_failure() {
 #[test]
 fn an_answer_that_the_temporary_folder_has_no_room_for_is_whole() {
     let Some(own_mounts) = own_mounts() else {
-        eprintln!("skipped: no mounts may be made here");
+        skipped("no mounts may be made here");
         return;
     };
     let scratch = Scratch::git();

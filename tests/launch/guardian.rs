@@ -15,6 +15,7 @@ use crate::harness::progress::Progress;
 use crate::harness::running::Running;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T, lines};
+use crate::harness::skipped::skipped;
 use crate::harness::sweep::{is_alive, is_stopped};
 use crate::harness::wait::{SOON, wait_until};
 
@@ -368,7 +369,7 @@ fn the_guardian_is_small_and_asleep() {
         let private = number(&rollup, "Private_Clean:") + number(&rollup, "Private_Dirty:");
         assert!(private < 1024, "{private} KiB of private memory");
     } else {
-        eprintln!("skipped: the guardian's memory: only root may look into it");
+        skipped("the guardian's memory: only root may look into it");
     }
     scratch.write("go", "");
     running.end().exits(0);

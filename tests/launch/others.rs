@@ -13,6 +13,7 @@ use crate::harness::filter::{Filter, binary};
 use crate::harness::mounts::is_root;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::skipped::skipped;
 use crate::harness::sweep::{children, is_alive};
 
 /// The words that make a command one of an ordinary user.
@@ -22,7 +23,7 @@ const USER: [&str; 4] = ["setpriv", "--reuid=64999", "--regid=64999", "--clear-g
 fn as_user(scratch: &Scratch, script: &Script) -> Option<Filter> {
     let run = || Command::new(USER[0]).args(&USER[1..]).arg(binary("fake-codex")).arg("--version").output();
     if !is_root() || !run().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: a test as another user needs root, setpriv and a target folder for all");
+        skipped("a test as another user needs root, setpriv and a target folder for all");
         return None;
     }
     for folder in [scratch.path(".git"), scratch.dir().to_owned()] {
@@ -110,7 +111,7 @@ fn in_namespace(command: &str) -> String {
 #[test]
 fn one_that_enters_a_namespace_that_was_there_before_is_ended() {
     if !is_root() {
-        eprintln!("skipped: only root may enter a pid namespace");
+        skipped("only root may enter a pid namespace");
         return;
     }
     let scratch = Scratch::git();

@@ -10,6 +10,7 @@ use crate::harness::mounts::own_mounts;
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::skipped::skipped;
 use crate::harness::sweep::is_alive;
 use crate::harness::wait::{SOON, wait_until};
 
@@ -69,7 +70,7 @@ fn a_progress_file_at_the_limit_of_file_sizes_ends_in_a_sentinel() {
 #[test]
 fn a_progress_file_on_a_file_system_that_fills_up_ends_in_a_sentinel() {
     let Some(own_mounts) = own_mounts() else {
-        eprintln!("skipped: no file system can be mounted here");
+        skipped("no file system can be mounted here");
         return;
     };
     let scratch = Scratch::git();
@@ -88,7 +89,7 @@ fn a_progress_file_on_a_file_system_that_fills_up_ends_in_a_sentinel() {
 #[test]
 fn no_room_for_a_long_line_to_wait_in() {
     let Some(own_mounts) = own_mounts() else {
-        eprintln!("skipped: no file system can be mounted here");
+        skipped("no file system can be mounted here");
         return;
     };
     let scratch = Scratch::git();

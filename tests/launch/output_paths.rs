@@ -13,6 +13,7 @@ use super::{FILES, bare, launch, progress, seconds};
 use crate::harness::mounts::own_mounts;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T, lines};
+use crate::harness::skipped::skipped;
 use crate::harness::wait::{SOON, wait_until};
 
 /// A good run in whose midst `place` puts something at the path that Codex is to write its answer to.
@@ -115,7 +116,7 @@ fn is_full(scratch: &Scratch, size: usize, spare: usize, stream: &str) {
 #[test]
 fn a_full_file_system_has_room_for_the_sentinel() {
     let Some(own_mounts) = own_mounts() else {
-        eprintln!("skipped: no file system can be mounted here");
+        skipped("no file system can be mounted here");
         return;
     };
     let scratch = Scratch::git();

@@ -16,6 +16,7 @@ use crate::harness::ran::Ran;
 use crate::harness::running::Running;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T, lines};
+use crate::harness::skipped::skipped;
 use crate::harness::wait::{SOON, wait_until};
 
 const OUTPUTS: [&str; 4] = ["--progress-file", "--result-file", "--stderr-file", "--session-file"];
@@ -403,7 +404,7 @@ fn outputs_that_the_run_may_write_are_named_before_the_launch() {
         said.first().cloned().unwrap_or_default()
     };
     if home.dir().starts_with(std::env::temp_dir()) {
-        eprintln!("skipped: there is no folder outside of those for temporary files");
+        skipped("there is no folder outside of those for temporary files");
         return;
     }
     let folder = home.dir().to_str().expect("text").to_owned();

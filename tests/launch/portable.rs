@@ -10,6 +10,7 @@ use crate::harness::mounts::own_mounts;
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{M, S, Script, T};
+use crate::harness::skipped::skipped;
 use crate::harness::sweep::is_alive;
 use crate::harness::wait::{SOON, wait_until};
 
@@ -86,7 +87,7 @@ fn a_missing_proc_and_a_strange_one_are_named() {
     for (shell, why) in shells {
         let scratch = Scratch::git();
         let Some(mounts) = own_mounts() else {
-            eprintln!("skipped: nothing may be mounted here");
+            skipped("nothing may be mounted here");
             return;
         };
         let words: Vec<&str> = mounts.iter().copied().chain(["sh", "-c", shell]).collect();

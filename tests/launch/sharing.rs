@@ -11,6 +11,7 @@ use super::{bare, launch, progress};
 use crate::harness::ran::Ran;
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::skipped::skipped;
 use crate::harness::wait::{SOON, wait_until};
 
 /// A launch with these arguments and redirections.
@@ -140,7 +141,7 @@ fn ids_that_nobody_reads_cost_no_thread_each() {
 #[test]
 fn the_null_device_is_not_needed() {
     let Some(own_mounts) = crate::harness::mounts::own_mounts() else {
-        eprintln!("skipped: no mounts may be made here");
+        skipped("no mounts may be made here");
         return;
     };
     let scratch = Scratch::git();

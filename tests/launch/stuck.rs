@@ -9,11 +9,12 @@ use crate::harness::filter::Filter;
 use crate::harness::mounts::{is_root, own_mounts};
 use crate::harness::scratch::Scratch;
 use crate::harness::script::{S, Script, T};
+use crate::harness::skipped::skipped;
 
 /// Has the launcher started by `shell` in a file system tree of its own, where that is allowed.
 fn in_own_mounts(launcher: Filter, shell: &str) -> Option<Filter> {
     let Some(words) = own_mounts() else {
-        eprintln!("skipped: nothing may be mounted here");
+        skipped("nothing may be mounted here");
         return None;
     };
     let words: Vec<&str> = words.iter().copied().chain(["sh", "-c", shell]).collect();
@@ -50,7 +51,7 @@ const DEAD: &str = include_str!("../harness/dead_mount.c");
 #[test]
 fn a_process_that_a_dead_file_system_holds_is_named_in_time() {
     if !is_root() || !std::fs::exists("/dev/fuse").unwrap_or(false) {
-        eprintln!("skipped: no file system of a program may be mounted here");
+        skipped("no file system of a program may be mounted here");
         return;
     }
     let shell = r#"

@@ -11,6 +11,7 @@ use super::{answer, launch, progress, run, stream, world};
 use crate::harness::codex::{World, with_codex};
 use crate::harness::filter::Filter;
 use crate::harness::mounts::own_mounts;
+use crate::harness::skipped::skipped;
 use crate::harness::wait::{SOON, wait_until};
 
 /// The run left no answer, though Codex is content with it.
@@ -83,7 +84,7 @@ fn decided_by_the_status_it_does_not(version: &str) {
 
 fn an_answer_that_the_temporary_folder_has_no_room_for_is_whole(version: &str) {
     let Some(own_mounts) = own_mounts() else {
-        eprintln!("skipped: no mounts may be made here");
+        skipped("no mounts may be made here");
         return;
     };
     let text = "0123456789".repeat(4_000);
