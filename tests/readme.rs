@@ -9,10 +9,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+mod facts;
 mod links;
 
-const README: &str = include_str!("../README.md");
+/// The page that a newcomer reads first.
+static README: LazyLock<String> = LazyLock::new(|| {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README")
+});
 
 /// The path of the manual of a filter.
 fn manual_path(filter: &str) -> PathBuf {
@@ -57,7 +62,7 @@ fn options(filter_and_job: &[&str]) -> Vec<String> {
     let (document, heading) = match (manual_path(filter_and_job[0]).exists(), filter_and_job) {
         (true, [filter]) => (manual(filter), "Options".to_owned()),
         (true, [filter, job @ ..]) => (manual(filter), format!("Options of {}", job.join(" "))),
-        _ => (README.to_owned(), format!("Options of {}", filter_and_job.join(" "))),
+        _ => (README.clone(), format!("Options of {}", filter_and_job.join(" "))),
     };
     table(&document, &heading, "option").iter().map(|row| row[0].to_owned()).collect()
 }
@@ -70,7 +75,7 @@ fn long_options(text: &str) -> BTreeSet<&str> {
 
 #[test]
 fn the_exit_table_is_the_one_in_the_code() {
-    let rows = table(README, "Exit status", "status");
+    let rows = table(&README, "Exit status", "status");
     let rows: Vec<(&str, &str)> = rows.iter().map(|row| (row[0], row[1])).collect();
     assert_eq!(rows, exit::TABLE);
 }
@@ -156,7 +161,7 @@ fn a_pipeline_goes_as_it_is_written() {
     {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let (_, block) = section(README, "In a pipeline").split_once("```sh\n").expect("a block");
+    let (_, block) = section(&README, "In a pipeline").split_once("```sh\n").expect("a block");
     let (script, rest) = block.split_once("```").expect("its end");
     let (_, output) = rest.split_once("```text\n").expect("what it prints");
     let (output, _) = output.split_once("```").expect("its end");
@@ -177,7 +182,7 @@ fn a_wave_is_watched_as_it_is_written() {
     {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let blocks = section(README, "Watching a wave").split("```sh\n").skip(1);
+    let blocks = section(&README, "Watching a wave").split("```sh\n").skip(1);
     let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
     let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
     let ran =
@@ -196,7 +201,7 @@ fn the_launches_of_a_wave_are_cancelled_as_the_jobs_of_the_shell() {
     for (name, program) in [("codex-launch", "codex-launch"), ("codex", "fake-codex")] {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let (_, block) = section(README, "Watching a wave").split_once("```sh\n").expect("a block");
+    let (_, block) = section(&README, "Watching a wave").split_once("```sh\n").expect("a block");
     let (launches, _) = block.split_once("\nwave-watch ").expect("the watcher");
     let script = format!(
         "{launches}\nuntil [ -s A1.progress.jsonl ] && [ -s A2.progress.jsonl ]; do sleep 0.02; done\n\
@@ -299,7 +304,7 @@ fn the_main_job_goes_as_it_is_written() {
     fs::create_dir(scratch.path("bin")).expect("a folder");
     symlink(binary("codex-launch"), scratch.path("bin/codex-launch")).expect("a link");
     symlink(binary("fake-codex"), scratch.path("bin/codex")).expect("a link");
-    let blocks = section(README, "The main job, with your own account").split("```sh\n").skip(1);
+    let blocks = section(&README, "The main job, with your own account").split("```sh\n").skip(1);
     let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
     assert!(script.contains("scripts/install"));
     let script = script.replace("scripts/install ", ": ").replace("mkdir -p ~/runs && cd ~/runs ", ": ");

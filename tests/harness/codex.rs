@@ -2,6 +2,8 @@
 //!
 //! Tests that use it are a target of their own, `cargo test --test real-codex`, which needs npm; none of them leaves
 //! itself out.
+//!
+//! Facts: "Run it without account and network" in common/CODEX.md.
 
 use std::collections::BTreeMap;
 use std::fs;

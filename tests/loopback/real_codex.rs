@@ -2,6 +2,8 @@
 //!
 //! What is asserted here was read off captured streams of these versions. When one of these tests fails with a new
 //! Codex, it is Codex that changed, and the project has to be looked at.
+//!
+//! Facts: "Run it without account and network", "The event stream", "How a run ends" in common/CODEX.md.
 
 use std::fs;
 

@@ -1,4 +1,6 @@
 //! What the real Codex does, seen while it does it.
+//!
+//! Facts: "The event stream" in common/CODEX.md.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
 //! What runs of the real Codex cost, with a scripted model behind it that counts 100 and 20 tokens an answer.
+//!
+//! Facts: "Usage" in common/CODEX.md.
 
 use std::path::Path;
 

@@ -1,4 +1,6 @@
 //! When there is an answer, and when there is none.
+//!
+//! Facts: "How a run ends" in common/CODEX.md.
 
 use std::fs;
 

@@ -1,4 +1,6 @@
 //! What of the launcher's environment reaches the commands of the agent.
+//!
+//! Facts: "Environment" in common/CODEX.md.
 
 use std::fs;
 

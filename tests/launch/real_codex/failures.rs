@@ -1,4 +1,6 @@
 //! Runs that fail, and one that nearly does.
+//!
+//! Facts: "How a run ends", "Limits and refusals" in common/CODEX.md.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,6 @@
 //! KILL of one of the launcher's two processes in the middle of a command.
+//!
+//! Facts: "Processes" in common/CODEX.md.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
 //! A run that ends well and leaves processes behind.
+//!
+//! Facts: "Processes" in common/CODEX.md.
 
 use serde_json::json;
 

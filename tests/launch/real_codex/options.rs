@@ -1,4 +1,6 @@
 //! Options that reach Codex, and those that a Codex does not have.
+//!
+//! Facts: "Arguments", "Rollouts" in common/CODEX.md.
 
 use std::fs;
 

@@ -1,4 +1,6 @@
 //! Prompts arrive as they stand.
+//!
+//! Facts: "Arguments" in common/CODEX.md.
 
 use serde_json::json;
 

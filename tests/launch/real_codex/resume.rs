@@ -1,4 +1,6 @@
 //! Continuing a thread.
+//!
+//! Facts: "Arguments", "How a run ends" in common/CODEX.md.
 
 use nix::sys::signal::Signal::SIGKILL;
 use nix::sys::signal::kill;

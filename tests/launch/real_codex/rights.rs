@@ -1,4 +1,6 @@
 //! What a run may do, and that a resumed one may do what it is told, whatever the run before it could.
+//!
+//! Facts: "Arguments" in common/CODEX.md.
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,4 +1,6 @@
 //! Whether Codex is signed in: asked before a run, and seen by one.
+//!
+//! Facts: "Arguments", "Environment" in common/CODEX.md.
 
 use serde_json::json;
 

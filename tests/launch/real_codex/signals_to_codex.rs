@@ -1,4 +1,6 @@
 //! A signal to Codex itself in the middle of a command.
+//!
+//! Facts: "How a run ends", "Processes" in common/CODEX.md.
 
 use nix::sys::signal::Signal::{self, SIGINT, SIGKILL, SIGTERM};
 use nix::sys::signal::kill;

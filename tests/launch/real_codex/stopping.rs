@@ -1,4 +1,6 @@
 //! Stopping a run in the middle of a command: by the limit, and by signals to the launcher.
+//!
+//! Facts: "Processes" in common/CODEX.md.
 
 use nix::sys::signal::Signal::{self, SIGINT, SIGTERM};
 use serde_json::json;
