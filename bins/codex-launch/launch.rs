@@ -294,8 +294,8 @@ impl Seal {
     fn of(ending: &Ending, elapsed: Duration, output_tokens: Option<u64>) -> Seal {
         let seconds = elapsed.as_secs();
         Seal {
-            line: record::sentinel(&ending.sentinel(seconds, output_tokens)),
-            if_lost: record::sentinel(&ending.sentinel_if_lost(seconds, output_tokens)),
+            line: ending.sentinel(seconds, output_tokens).line(),
+            if_lost: ending.sentinel_if_lost(seconds, output_tokens).line(),
             is_in_place: true,
         }
     }
@@ -315,7 +315,7 @@ impl Seal {
 fn unread(status: Status, ending: &Ending, started: Instant) -> Refusal {
     report::failure(ending);
     let elapsed = started.elapsed();
-    report::unsealed(&record::sentinel(&ending.sentinel(elapsed.as_secs(), None)));
+    report::unsealed(&ending.sentinel(elapsed.as_secs(), None).line());
     report::elapsed(elapsed);
     Refusal::Said(status)
 }

@@ -9,9 +9,8 @@ use common::face::printed::Printed;
 use common::face::say;
 use common::face::terminal::Target;
 use common::flow::event::{Event, MESSAGE_CAP};
-use common::flow::sentinel::Reading;
+use common::flow::sentinel::{Decision, Message, ReadSentinel, Rule, Verdict};
 use common::flow::stream::Line;
-use common::flow::verdict::{Message, Verdict};
 
 /// Prints the last message. The status says whether there is one and the run succeeded.
 pub fn run(config: &Config) -> Result<Status, Printed> {
@@ -25,9 +24,12 @@ pub fn run(config: &Config) -> Result<Status, Printed> {
             say::line(NAME, &format!("answer: longer than {MESSAGE_CAP} bytes: not kept"));
             Ok(Status::NO)
         }
-        Some(Message { text, .. }) if !text.trim().is_empty() => {
+        Some(Message { text, .. }) if verdict.has_message() => {
             print(text)?;
-            Ok(if verdict.ends_in_failure() { Status::NO } else { Status::DONE })
+            Ok(match verdict.decide(Rule::NoFailureLast, true) {
+                Decision::Completed => Status::DONE,
+                _ => Status::NO,
+            })
         }
         _ => Ok(Status::NO),
     }
@@ -39,8 +41,8 @@ struct AnswerSink(Verdict);
 impl EventSink for AnswerSink {
     fn event(&mut self, event: Event<'_>, line: Line<'_>) {
         self.0.observe(&event);
-        if let Some(reading) = Reading::of(line.scan) {
-            self.0.settle(reading.is_completed());
+        if let Some(sentinel) = ReadSentinel::of(line.scan) {
+            self.0.observe_sentinel(sentinel.is_completed());
         }
     }
 }

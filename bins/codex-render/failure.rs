@@ -7,7 +7,7 @@ use crate::page::{Look, Page};
 use common::flow::cause::Cause;
 use common::flow::event::{Event, FAILURE_CAP, Text};
 use common::flow::scan::Scan;
-use common::flow::sentinel::{Outcome, Reading};
+use common::flow::sentinel::ReadSentinel;
 
 /// The last event, when it is an `error`.
 #[derive(Debug, Default)]
@@ -41,8 +41,8 @@ impl Failures {
                     fail(message, page);
                 }
             },
-            Event::Handoff => match Reading::of(scan) {
-                Some(reading) => self.sealed(&reading, page),
+            Event::LauncherLine => match ReadSentinel::of(scan) {
+                Some(sentinel) => self.sealed(&sentinel, page),
                 None => self.went_on(page),
             },
             _ => self.went_on(page),
@@ -64,27 +64,25 @@ impl Failures {
         }
     }
 
-    /// A sentinel has the last word.
-    fn sealed(&mut self, reading: &Reading<'_>, page: &mut Page) {
-        match reading.outcome {
-            Outcome::Completed { lingered, .. } => {
-                self.went_on(page);
-                let time = reading.elapsed_seconds.map_or(String::new(), |time| format!(" in {time}s"));
-                let lingered = if lingered { " (did not end by itself)" } else { "" };
-                page.label(Look::Success, &format!("Completed{time}{lingered}"));
-            }
-            Outcome::Failed { reason, rc, cause } => {
-                self.end(page);
-                let details: Vec<String> =
-                    rc.map(|rc| format!("status {rc}")).into_iter().chain(cause.map(str::to_owned)).collect();
-                let details = match details.join(", ") {
-                    none if none.is_empty() => none,
-                    some => format!(" ({some})"),
-                };
-                let words = format!("{}{details}", reason.unwrap_or("no reason given"));
-                failed(cause == Some(Cause::Auth.word()), Text::whole(&words), page);
-            }
+    /// A sentinel ends the run, and decides whether it failed.
+    fn sealed(&mut self, sentinel: &ReadSentinel<'_>, page: &mut Page) {
+        if sentinel.is_completed() {
+            self.went_on(page);
+            let time = sentinel.elapsed_seconds().map_or(String::new(), |time| format!(" in {time}s"));
+            let lingered = if sentinel.lingered() { " (did not end by itself)" } else { "" };
+            page.label(Look::Success, &format!("Completed{time}{lingered}"));
+            return;
         }
+        self.end(page);
+        let cause = sentinel.cause();
+        let rc = sentinel.rc().map(|rc| format!("status {rc}"));
+        let details: Vec<String> = rc.into_iter().chain(cause.map(str::to_owned)).collect();
+        let details = match details.join(", ") {
+            none if none.is_empty() => none,
+            some => format!(" ({some})"),
+        };
+        let words = format!("{}{details}", sentinel.reason().unwrap_or("no reason given"));
+        failed(cause == Some(Cause::Auth.word()), Text::whole(&words), page);
     }
 
     /// Something came after it.

@@ -9,7 +9,7 @@ use common::face::lossy_utf8::LossyUtf8;
 use common::face::printed::Printed;
 use common::face::say;
 use common::flow::event::{Event, EventLines};
-use common::flow::sentinel::Reading;
+use common::flow::sentinel::ReadSentinel;
 use common::flow::stream::{Line, LineReader};
 use std::io;
 use std::ops::ControlFlow;
@@ -59,7 +59,7 @@ impl LineCounts {
             Event::Blank => {}
             Event::NotObject | Event::Malformed => self.not_objects += 1,
             Event::Other => self.unknown += 1,
-            Event::Handoff if !is_sentinel => self.unknown += 1,
+            Event::LauncherLine if !is_sentinel => self.unknown += 1,
             _ => self.events += 1,
         }
     }
@@ -232,7 +232,7 @@ impl<'a, S: EventSink> EventReader<'a, S> {
 
 /// Counts an event and gives it to `sink`. Returns whether it is a sentinel.
 fn give(event: Event<'_>, line: Line<'_>, sink: &mut impl EventSink, counts: &mut LineCounts) -> bool {
-    let is_sentinel = matches!(event, Event::Handoff) && Reading::of(line.scan).is_some();
+    let is_sentinel = matches!(event, Event::LauncherLine) && ReadSentinel::of(line.scan).is_some();
     counts.add(&event, is_sentinel);
     sink.event(event, line);
     is_sentinel

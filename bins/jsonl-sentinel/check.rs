@@ -1,25 +1,24 @@
-//! `check`: whether finished files keep their promise.
+//! `check`: whether finished files have one sentinel, as their last line, and only objects before it.
 
 use crate::{NAME, print};
-use common::edge::pump::CHUNK;
+use common::edge::reader::Input;
 use common::face::exit::Status;
 use common::face::safe;
 use common::face::say::{self, why};
-use common::flow::event;
-use common::flow::line::Piece;
-use common::flow::scan::{Scan, Scanner};
-use common::flow::sentinel::{Outcome, Reading, Standing};
-use std::fs::File;
-use std::io::{self, Read};
+use common::flow::event::Sentinels;
+use common::flow::scan::Scan;
+use common::flow::sentinel::{Position, ReadSentinel};
+use common::flow::stream::{LineReader, Step};
+use std::io;
 use std::path::PathBuf;
 
-/// What a file is.
+/// What a file turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Finding {
     Completed,
-    /// With its reason, and its cause behind a colon if it has one.
+    /// The reason, and behind a colon the cause if there is one.
     Failed(String),
-    /// This is wrong with this line.
+    /// The number of the first wrong line, and what is wrong with it.
     Wrong(u64, &'static str),
 }
 
@@ -31,8 +30,8 @@ pub fn run(files: &[PathBuf]) -> Status {
         Err(status) => return status,
     };
     for path in files {
-        let (words, status) = match File::open(path).and_then(check) {
-            Ok(finding) => finding.tell(),
+        let (words, status) = match Input::open(path).and_then(check) {
+            Ok(finding) => finding.report(),
             Err(error) => {
                 say::line(NAME, &format!("{}: read: {}", path.display(), why(&error)));
                 ("cannot be read".to_owned(), Status::NO_INPUT)
@@ -50,7 +49,8 @@ pub fn run(files: &[PathBuf]) -> Status {
 }
 
 impl Finding {
-    fn tell(&self) -> (String, Status) {
+    /// The words that are printed, and the status.
+    fn report(&self) -> (String, Status) {
         match self {
             Finding::Completed => ("completed".to_owned(), Status::DONE),
             Finding::Failed(reason) => (format!("failed: {reason}"), Status::NO),
@@ -59,102 +59,81 @@ impl Finding {
     }
 }
 
-fn check(mut file: impl Read) -> io::Result<Finding> {
+fn check(mut input: Input) -> io::Result<Finding> {
     let mut checker = Checker::new();
-    let mut chunk = vec![0; CHUNK];
     loop {
-        match file.read(&mut chunk) {
-            Ok(0) => return Ok(checker.end()),
-            Ok(count) => {
-                if let Some(finding) = checker.push(&chunk[..count]) {
-                    return Ok(finding);
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        let chunk = input.read()?;
+        if chunk.is_empty() {
+            return Ok(checker.end());
         }
-    }
-}
-
-/// A file that is being read.
-struct Checker {
-    scanner: Scanner,
-    standing: Standing,
-    /// The reason in a failed sentinel, and its cause.
-    reason: String,
-    /// The number of the line that the next byte belongs to.
-    line: u64,
-    is_in_line: bool,
-}
-
-impl Checker {
-    fn new() -> Checker {
-        Checker {
-            scanner: event::handoff_scanner(),
-            standing: Standing::Open,
-            reason: String::new(),
-            line: 1,
-            is_in_line: false,
-        }
-    }
-
-    /// Takes more; gives the first thing that is wrong.
-    fn push(&mut self, chunk: &[u8]) -> Option<Finding> {
-        let mut rest = chunk;
-        while let Some(piece) = self.scanner.take(&mut rest) {
-            match piece {
-                Piece::Part(_) => {
-                    self.is_in_line = true;
-                    if self.scanner.is_malformed() {
-                        return Some(self.wrong(MALFORMED));
-                    }
-                }
-                Piece::End(_) => {
-                    self.is_in_line = false;
-                    if let Some(what) = self.judge() {
-                        return Some(self.wrong(what));
-                    }
-                    self.line += 1;
-                }
-            }
-        }
-        None
-    }
-
-    /// Takes a whole line; says what is wrong with it.
-    fn judge(&mut self) -> Option<&'static str> {
-        let line = self.scanner.finish();
-        let before = self.standing;
-        self.standing = before.after(line);
-        let reading = Reading::of(line);
-        match (line, reading.map(|reading| reading.outcome)) {
-            (Scan::Malformed, _) => return Some(MALFORMED),
-            (Scan::NotObject, _) => return Some("not a JSON object"),
-            (_, None) if self.standing == Standing::Overrun => return Some("after the sentinel"),
-            (_, Some(_)) if self.standing == Standing::Overrun => return Some("a second sentinel"),
-            (_, Some(Outcome::Failed { reason, cause, .. })) => {
-                let cause = cause.map_or(String::new(), |cause| format!(": {cause}"));
-                self.reason = format!("{}{cause}", reason.unwrap_or("unknown"));
-            }
-            _ => {}
-        }
-        None
-    }
-
-    fn wrong(&self, what: &'static str) -> Finding {
-        Finding::Wrong(self.line, what)
-    }
-
-    fn end(&mut self) -> Finding {
-        match self.standing {
-            _ if self.is_in_line => self.wrong("no line end"),
-            Standing::Settled { completed: true } => Finding::Completed,
-            Standing::Settled { completed: false } => Finding::Failed(std::mem::take(&mut self.reason)),
-            Standing::Open | Standing::Overrun => {
-                Finding::Wrong(self.line.saturating_sub(1).max(1), "the file ends without a sentinel")
-            }
+        if let Err(finding) = checker.push(chunk) {
+            return Ok(finding);
         }
     }
 }
 
 const MALFORMED: &str = "not JSON in valid UTF-8";
+
+/// The state of a file that is being checked.
+struct Checker {
+    lines: LineReader<Sentinels>,
+    position: Position,
+    /// The reason of a failed sentinel, and behind a colon its cause.
+    reason: String,
+    /// The number of the line that the next byte belongs to.
+    number: u64,
+}
+
+impl Checker {
+    fn new() -> Checker {
+        Checker { lines: LineReader::new(), position: Position::Missing, reason: String::new(), number: 1 }
+    }
+
+    /// Takes a chunk. The error is the first thing that is wrong.
+    fn push(&mut self, mut chunk: &[u8]) -> Result<(), Finding> {
+        while let Some(step) = self.lines.read(&mut chunk) {
+            let judged = match step {
+                Step::End(_, line) => Some(judge(&mut self.position, &mut self.reason, line)),
+                Step::Part(_) => None,
+            };
+            let what = match judged {
+                Some(what) => what,
+                None if self.lines.is_malformed() => Err(MALFORMED),
+                None => continue,
+            };
+            what.map_err(|what| Finding::Wrong(self.number, what))?;
+            self.number += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes the end of the file.
+    fn end(self) -> Finding {
+        match self.position {
+            _ if self.lines.is_in_line() => Finding::Wrong(self.number, "no line end"),
+            Position::Last { is_completed: true } => Finding::Completed,
+            Position::Last { is_completed: false } => Finding::Failed(self.reason),
+            Position::Missing | Position::NotLast => {
+                Finding::Wrong((self.number - 1).max(1), "the file ends without a sentinel")
+            }
+        }
+    }
+}
+
+/// Judges one more line, at `position` so far. The error is what is wrong with it.
+fn judge(position: &mut Position, reason: &mut String, line: Scan<'_>) -> Result<(), &'static str> {
+    *position = position.after(line);
+    let sentinel = ReadSentinel::of(line);
+    match (line, sentinel) {
+        (Scan::Malformed, _) => Err(MALFORMED),
+        (Scan::NotObject, _) => Err("not a JSON object"),
+        (Scan::Object(_), None) if *position == Position::NotLast => Err("after the sentinel"),
+        (_, Some(_)) if *position == Position::NotLast => Err("a second sentinel"),
+        (_, Some(sentinel)) if !sentinel.is_completed() => {
+            let cause = sentinel.cause().map_or(String::new(), |cause| format!(": {cause}"));
+            *reason = format!("{}{cause}", sentinel.reason().unwrap_or("unknown"));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}

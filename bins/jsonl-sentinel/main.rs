@@ -1,11 +1,11 @@
-//! `jsonl-sentinel`: writes, awaits and checks the line that says that a run is over.
+//! `jsonl-sentinel`: writes, waits for and checks the sentinel, the line that says that a run is over.
 #![forbid(unsafe_code)]
 
 mod args;
 mod check;
 mod print;
-mod reading;
 mod seal;
+mod stream_reader;
 mod wait;
 
 use args::Job;

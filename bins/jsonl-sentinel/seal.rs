@@ -1,6 +1,6 @@
-//! `seal`: a stream passes, and gets the sentinel that it deserves.
+//! `seal`: passes a stream on, and writes the sentinel that follows from it.
 
-use crate::reading::Reading;
+use crate::stream_reader::StreamReader;
 use crate::{NAME, print};
 use common::edge::line_chunks::LineChunks;
 use common::edge::output::Output;
@@ -9,9 +9,7 @@ use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::face::terminal::{JsonLines, Target};
 use common::flow::cause::Cause;
-use common::flow::record;
-use common::flow::sentinel::{Reason, Sentinel, Standing};
-use common::flow::verdict::{Turn, Verdict};
+use common::flow::sentinel::{Decision, Position, Reason, Rule, Sentinel, Verdict};
 use std::io;
 use std::time::Instant;
 
@@ -26,31 +24,32 @@ pub fn run() -> Status {
         Ok(line_chunks) => line_chunks,
         Err(error) => {
             let status = cannot_read(&error);
-            // If that cannot be written either, more cannot be said.
-            let _ = seal(&mut stdout, Standing::Open, &self::error(Status::IO, Some(Cause::Io), 0));
+            // If this cannot be written either, stderr has the reason.
+            let _ = seal(&mut stdout, Position::Missing, &self::error(Status::IO, Some(Cause::Io), 0));
             return status;
         }
     };
     let mut stream = Stream::new(stdout);
     let passed = pass(&mut line_chunks, &mut stream);
     let signal = line_chunks.signal();
-    let Stream { mut stdout, reading, .. } = stream;
-    let Some(reader) = reading.end() else {
-        say::line(NAME, "reading: its thread died");
+    let Stream { mut stdout, reader, .. } = stream;
+    let Some(state) = reader.end() else {
+        say::line(NAME, "reading: its thread panicked");
         return Status::IO;
     };
     let elapsed = started.elapsed().as_secs();
     if let Err(status) = passed {
-        // The line that did not fit is cut away, so that there may be room for this one. If not, more cannot be said.
-        let _ = seal(&mut stdout, reader.standing, &error(Status::IO, Some(Cause::Io), elapsed));
+        // The line that did not fit was cut off, so there may be room for this one. If not, stderr has the reason.
+        let _ = seal(&mut stdout, state.position, &error(Status::IO, Some(Cause::Io), elapsed));
         return status;
     }
-    let sealed = seal(&mut stdout, reader.standing, &deserved(&reader.verdict, signal.is_some(), elapsed));
+    let sentinel = sentinel_of(&state.verdict, signal.is_some(), elapsed);
+    let sealed = seal(&mut stdout, state.position, &sentinel);
     let status = sealed.unwrap_or_else(|error| print::failed(&error));
     signal.map_or(status, Status::signal)
 }
 
-/// Passes everything on. The error is the status, and has been said.
+/// Passes the whole input on. The error is the status, and has been printed.
 fn pass(line_chunks: &mut LineChunks<Interrupt>, stream: &mut Stream) -> Result<(), Status> {
     loop {
         match line_chunks.take() {
@@ -58,33 +57,32 @@ fn pass(line_chunks: &mut LineChunks<Interrupt>, stream: &mut Stream) -> Result<
             Ok(None) => return stream.end(),
             Err(error) => {
                 stream.pass(line_chunks.rest())?;
-                stream.reading.push(line_chunks.rest());
+                stream.reader.push(line_chunks.rest());
                 stream.end()?;
                 return Err(cannot_read(&error));
             }
         }
-        // Now, not before: who comes next need not wait for it.
-        stream.reading.take(line_chunks);
+        // After the lines went out: the next program of the pipeline does not wait for the reading.
+        stream.reader.take(line_chunks);
     }
 }
 
-/// Says so, and gives the status.
+/// Prints that stdin cannot be read, and returns the status.
 fn cannot_read(error: &io::Error) -> Status {
     say::line(NAME, &format!("standard input: read: {}", why(error)));
     Status::IO
 }
 
-/// The sentinel that a stream deserves which did not fail to pass. An empty message is none, as for a launch.
-fn deserved(verdict: &Verdict, cancelled: bool, elapsed_seconds: u64) -> Sentinel {
-    let has_message = verdict.message().is_some_and(|message| !message.text.trim().is_empty());
-    match verdict.turn() {
-        Turn::Completed if has_message => {
+/// The sentinel of a stream that was passed on whole.
+fn sentinel_of(verdict: &Verdict, is_cancelled: bool, elapsed_seconds: u64) -> Sentinel {
+    match verdict.decide(Rule::TurnCompleted, verdict.has_message()) {
+        Decision::Completed => {
             Sentinel::Completed { elapsed_seconds, output_tokens: verdict.output_tokens(), lingered: false }
         }
-        _ if cancelled => Sentinel::Failed { reason: Reason::Cancelled, elapsed_seconds, cause: None },
-        Turn::Completed => error(Status::NO_RESULT, Some(Cause::NoResult), elapsed_seconds),
-        Turn::Failed => error(Status::NO, verdict.failure().and_then(Cause::named_in), elapsed_seconds),
-        Turn::None | Turn::Open => error(Status::NO_RESULT, Some(Cause::Incomplete), elapsed_seconds),
+        _ if is_cancelled => Sentinel::Failed { reason: Reason::Cancelled, elapsed_seconds, cause: None },
+        Decision::NoAnswer => error(Status::NO_RESULT, Some(Cause::NoResult), elapsed_seconds),
+        Decision::Failed => error(Status::NO, verdict.failure().and_then(Cause::named_in), elapsed_seconds),
+        Decision::Incomplete => error(Status::NO_RESULT, Some(Cause::Incomplete), elapsed_seconds),
     }
 }
 
@@ -92,25 +90,25 @@ fn error(status: Status, cause: Option<Cause>, elapsed_seconds: u64) -> Sentinel
     Sentinel::Failed { reason: Reason::Error { rc: status.code() }, elapsed_seconds, cause }
 }
 
-/// A stream that passes.
+/// A stream that is passed on.
 struct Stream {
     stdout: Output,
-    /// The stream as stdout gets it.
-    shown: JsonLines,
-    reading: Reading,
-    /// Whether what was passed on last does not end a line.
+    /// The form that stdout gets.
+    form: JsonLines,
+    reader: StreamReader,
+    /// Whether the last byte that was passed on is not an LF.
     is_in_line: bool,
 }
 
 impl Stream {
     fn new(stdout: Output) -> Stream {
-        let shown = JsonLines::new(Target::of(&stdout));
-        Stream { stdout, shown, reading: Reading::new(), is_in_line: false }
+        let form = JsonLines::new(Target::of(&stdout));
+        Stream { stdout, form, reader: StreamReader::new(), is_in_line: false }
     }
 
-    /// Passes bytes on, which are read afterwards.
+    /// Passes bytes on. The caller has them read afterwards.
     fn pass(&mut self, bytes: &[u8]) -> Result<(), Status> {
-        self.stdout.lines(&self.shown.push(bytes)).map_err(|error| print::failed(&error))?;
+        self.stdout.lines(&self.form.push(bytes)).map_err(|error| print::failed(&error))?;
         self.is_in_line = bytes.last().map_or(self.is_in_line, |&last| last != b'\n');
         Ok(())
     }
@@ -119,38 +117,39 @@ impl Stream {
     fn end(&mut self) -> Result<(), Status> {
         if self.is_in_line {
             self.pass(b"\n")?;
-            self.reading.push(b"\n");
+            self.reader.push(b"\n");
         }
         Ok(())
     }
 }
 
-/// Writes the sentinel, unless the stream has one, and gives the status that the stream's end says.
-fn seal(stdout: &mut Output, standing: Standing, sentinel: &Sentinel) -> io::Result<Status> {
-    let completed = match standing {
-        Standing::Overrun => return Ok(Status::DATA),
-        Standing::Settled { completed } => completed,
-        Standing::Open => {
-            stdout.lines(record::sentinel(sentinel).as_bytes())?;
+/// Writes the sentinel unless the stream has one, and returns the status that the one in the stream asks for.
+fn seal(stdout: &mut Output, position: Position, sentinel: &Sentinel) -> io::Result<Status> {
+    let is_completed = match position {
+        Position::NotLast => return Ok(Status::DATA),
+        Position::Last { is_completed } => is_completed,
+        Position::Missing => {
+            stdout.lines(sentinel.line().as_bytes())?;
             matches!(sentinel, Sentinel::Completed { .. })
         }
     };
-    Ok(if completed { Status::DONE } else { Status::NO })
+    Ok(if is_completed { Status::DONE } else { Status::NO })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use common::flow::event::{self, Event};
+    use common::flow::event::TurnLines;
+    use common::flow::stream::LineReader;
 
     /// The sentinel of a stream of these lines.
-    fn sealed(lines: &[&str], cancelled: bool) -> String {
-        let (mut scanner, mut verdict) = (event::scanner(), Verdict::new());
+    fn sealed(lines: &[&str], is_cancelled: bool) -> String {
+        let mut verdict = Verdict::new();
         for line in lines {
-            scanner.push(line.as_bytes());
-            verdict.observe(&Event::of(scanner.finish()));
+            let line = [line.as_bytes(), b"\n"].concat();
+            LineReader::<TurnLines>::new().push(&line, |(event, _)| verdict.observe(&event));
         }
-        record::sentinel(&deserved(&verdict, cancelled, 3))
+        sentinel_of(&verdict, is_cancelled, 3).line()
     }
 
     const S: &str = r#"{"type":"turn.started"}"#;
@@ -162,7 +161,7 @@ mod tests {
     const E: &str = r#"{"type":"error","message":"Reconnecting... 1/5"}"#;
 
     #[test]
-    fn a_stream_gets_what_it_deserves() {
+    fn the_last_turn_and_the_message_choose_the_sentinel() {
         let failed = |rc: u8, cause: &str| {
             format!(
                 "{{\"type\":\"handoff.failed\",\"reason\":\"error\",\"rc\":{rc},\"elapsed_seconds\":3,\"cause\":\"{cause}\"}}\n"
@@ -172,7 +171,7 @@ mod tests {
         assert_eq!(sealed(&[S, M, C], false), completed);
         assert_eq!(sealed(&[S, E, M, C], false), completed);
         assert_eq!(sealed(&[C, S, M, C], false), completed);
-        // A usage of all zeros is none: the server has sent none.
+        // A usage of all zeros is none: Codex prints it when the server sent no usage.
         let zeros = r#"{"type":"turn.completed","usage":{"input_tokens":0,"output_tokens":0}}"#;
         assert_eq!(sealed(&[S, M, zeros], false), "{\"type\":\"handoff.completed\",\"elapsed_seconds\":3}\n");
         assert_eq!(sealed(&[S, F], false), failed(1, "auth"));
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_was_cut_short_is_cancelled_unless_it_completed() {
+    fn a_signal_makes_it_cancelled_unless_it_completed() {
         let cancelled = "{\"type\":\"handoff.failed\",\"reason\":\"cancelled\",\"elapsed_seconds\":3}\n";
         for lines in [&[][..], &[S, M], &[S, F], &[S, C]] {
             assert_eq!(sealed(lines, true), cancelled);

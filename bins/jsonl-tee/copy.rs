@@ -8,7 +8,7 @@ use common::edge::line_chunks::LineChunks;
 use common::edge::signals;
 use common::face::exit::Status;
 use common::face::say::{self, why};
-use common::flow::sentinel::Standing;
+use common::flow::sentinel::Position;
 use std::io;
 
 /// Copies as `config` says.
@@ -43,16 +43,16 @@ pub fn run(config: Config) -> Status {
     let written = outputs.finish();
     let cut_short = line_chunks.signal().map(Status::signal).or(read.err());
     let lost = (written != Status::DONE).then_some(written);
-    let said = if config.status { said(pipeline.standing()) } else { Status::DONE };
+    let said = if config.status { said(pipeline.position()) } else { Status::DONE };
     cut_short.or(lost).unwrap_or(said)
 }
 
 /// The status that the stream itself asks for.
-fn said(standing: Standing) -> Status {
-    match standing {
-        Standing::Settled { completed: true } => Status::DONE,
-        Standing::Settled { completed: false } => Status::NO,
-        Standing::Open | Standing::Overrun => Status::DATA,
+fn said(position: Position) -> Status {
+    match position {
+        Position::Last { is_completed: true } => Status::DONE,
+        Position::Last { is_completed: false } => Status::NO,
+        Position::Missing | Position::NotLast => Status::DATA,
     }
 }
 

@@ -7,7 +7,7 @@ use common::edge::hold::{Hold, Sink};
 use common::flow::event::Sentinels;
 use common::flow::record;
 use common::flow::scan::Scan;
-use common::flow::sentinel::Standing;
+use common::flow::sentinel::Position;
 use common::flow::stream::{LineReader, Step};
 use std::io;
 use std::time::SystemTime;
@@ -64,9 +64,9 @@ impl Pipeline {
         }
     }
 
-    /// How the stream stands; open where nobody read it.
-    pub fn standing(&self) -> Standing {
-        self.lines.as_ref().map_or(Standing::Open, |lines| lines.standing)
+    /// Where the sentinel stands; `Missing` where nobody read the lines.
+    pub fn position(&self) -> Position {
+        self.lines.as_ref().map_or(Position::Missing, |lines| lines.position)
     }
 }
 
@@ -74,25 +74,25 @@ impl Pipeline {
 #[derive(Debug)]
 struct Lines {
     reader: LineReader<Sentinels>,
-    standing: Standing,
+    position: Position,
 }
 
 impl Lines {
     fn new() -> Lines {
-        Lines { reader: LineReader::new(), standing: Standing::Open }
+        Lines { reader: LineReader::new(), position: Position::Missing }
     }
 
     /// Takes a chunk.
     fn push(&mut self, chunk: &[u8]) {
-        self.reader.push(chunk, |line| self.standing = self.standing.after(line));
+        self.reader.push(chunk, |line| self.position = self.position.after(line));
     }
 
     /// Takes the end of the input. Returns whether it ends in a whole object without its LF. Such a line is no sentinel,
     /// which needs its LF, and after one it is a line too many.
     fn end(&mut self) -> bool {
         let Some(line) = self.reader.finish() else { return false };
-        if !matches!(line, Scan::Blank) && self.standing != Standing::Open {
-            self.standing = Standing::Overrun;
+        if !matches!(line, Scan::Blank) && self.position != Position::Missing {
+            self.position = Position::NotLast;
         }
         matches!(line, Scan::Object(_))
     }
@@ -130,7 +130,7 @@ impl Policy {
         while let Some(step) = lines.reader.read(&mut rest) {
             match step {
                 Step::End(line, scan) => {
-                    lines.standing = lines.standing.after(scan);
+                    lines.position = lines.position.after(scan);
                     held.end(line.len(), matches!(scan, Scan::Object(_)), &mut sink)?;
                 }
                 Step::Part(part) => held.part(part.len(), lines.reader.is_malformed(), &mut sink)?,

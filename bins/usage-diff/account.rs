@@ -1,7 +1,7 @@
 //! What the stream of one run reports about its usage.
 
 use common::flow::event::{self, UsageEvent};
-use common::flow::sentinel::{Outcome, Reading};
+use common::flow::sentinel::ReadSentinel;
 use common::flow::stream::Line;
 use common::flow::usage::{Counts, OUTPUT, UsageDefect, usage_of};
 use std::collections::HashSet;
@@ -100,9 +100,9 @@ impl Account {
                 (self.usage.total, self.usage.defects, self.is_in_turn) = (Some(total), defects, false);
             }
             UsageEvent::CollabCall(line) => self.add_agents(line),
-            UsageEvent::Handoff(scan) => {
-                if let Some(sentinel) = Reading::of(scan) {
-                    self.take_outcome(sentinel.outcome);
+            UsageEvent::LauncherLine(scan) => {
+                if let Some(sentinel) = ReadSentinel::of(scan) {
+                    self.take_sentinel(&sentinel);
                 }
             }
             UsageEvent::NotObject => self.usage.not_objects += 1,
@@ -139,16 +139,15 @@ impl Account {
         self.has_unnamed_agents |= are_too_many || is_unnamed && self.agents.is_empty();
     }
 
-    fn take_outcome(&mut self, outcome: Outcome<'_>) {
-        match outcome {
-            Outcome::Completed { output_tokens, .. } => {
-                self.sentinel_tokens = output_tokens.or(self.sentinel_tokens);
-            }
-            Outcome::Failed { reason: Some("timeout" | "cancelled"), .. } => self.failure = Failure::Stopped,
-            Outcome::Failed { cause: Some("killed" | "incomplete" | "lost"), .. } => {
-                self.failure = Failure::CutShort;
-            }
-            Outcome::Failed { .. } => {}
+    fn take_sentinel(&mut self, sentinel: &ReadSentinel<'_>) {
+        if sentinel.is_completed() {
+            self.sentinel_tokens = sentinel.output_tokens().or(self.sentinel_tokens);
+            return;
+        }
+        match (sentinel.reason(), sentinel.cause()) {
+            (Some("timeout" | "cancelled"), _) => self.failure = Failure::Stopped,
+            (_, Some("killed" | "incomplete" | "lost")) => self.failure = Failure::CutShort,
+            _ => {}
         }
     }
 

@@ -3,8 +3,8 @@
 //! Private by construction: the type has no room for a text, a query, an argument, a result, a prompt, a thread id or
 //! an error message, so no caller can show one by mistake. What it keeps is short.
 
-use common::flow::event::Outline;
-use common::flow::sentinel::is_word;
+use crate::sentinel::is_word;
+use common::flow::event::ActivityFields;
 
 /// How much of a command is kept, in bytes. A wave of ten thousand agents keeps one each.
 pub const COMMAND_CAP: usize = 1024;
@@ -57,7 +57,7 @@ pub enum Activity {
 
 impl Activity {
     /// What a line tells; `None` for thread and turn events and for types that this page does not know.
-    pub fn of(line: &Outline<'_>) -> Option<Activity> {
+    pub fn of(line: &ActivityFields<'_>) -> Option<Activity> {
         match line.kind {
             "error" => Some(Activity::Error),
             "item.started" | "item.updated" | "item.completed" => Activity::of_item(line),
@@ -65,7 +65,7 @@ impl Activity {
         }
     }
 
-    fn of_item(line: &Outline<'_>) -> Option<Activity> {
+    fn of_item(line: &ActivityFields<'_>) -> Option<Activity> {
         // Codex knows four, each of one word; whatever else stands there may be what the agent says.
         let status = || kept(line.status.filter(|status| is_word(status)), WORD_CAP);
         let tool = || kept(line.tool, WORD_CAP);
@@ -110,14 +110,16 @@ fn kept(text: Option<&str>, cap: usize) -> Option<Box<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use common::flow::event;
-    use common::flow::scan::Scan;
+    use crate::reader::{WatchedLine, WatchedLines};
+    use common::flow::stream::LineReader;
 
     fn of(line: &str) -> Option<Activity> {
-        let mut scanner = event::outline_scanner();
-        scanner.push(line.as_bytes());
-        let Scan::Object(found) = scanner.finish() else { panic!("{line}") };
-        Activity::of(&Outline::of(found))
+        let mut lines = LineReader::<WatchedLines>::new();
+        lines.push(line.as_bytes(), |_| panic!("no line has ended"));
+        match lines.finish() {
+            Some(WatchedLine::Event(activity)) => activity,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn of_item(item: &str) -> Option<Activity> {

@@ -11,6 +11,7 @@ mod manifest;
 mod outbox;
 mod reader;
 mod record;
+mod sentinel;
 mod table;
 mod tally;
 mod watch;

@@ -1,113 +1,111 @@
-//! The lines of a progress file, in chunks of any size.
+//! Reads the lines of many progress files with few scanners.
 
 use crate::activity::Activity;
-use common::flow::event::{self, Outline};
-use common::flow::line::Piece;
-use common::flow::scan::{Scan, Scanner};
-use common::flow::sentinel::Shown;
+use crate::sentinel::WatchedSentinel;
+use common::flow::event::ActivityFields;
+use common::flow::scan::{Scan, Want};
+use common::flow::sentinel::ReadSentinel;
+use common::flow::stream::{Line, LineReader, View};
 
-/// What a line is to a watcher.
+/// What a line of a progress file is to a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
-    /// Nothing but white space.
+pub enum WatchedLine {
+    /// White space alone.
     Blank,
-    /// An event, and what the agent did if it tells that.
+    /// An event, and the activity that it tells, if any.
     Event(Option<Activity>),
-    /// The end of the run.
-    Sentinel(Shown),
-    /// JSON text that is no object.
+    /// A sentinel.
+    Sentinel(WatchedSentinel),
+    /// JSON text that is not an object.
     NotObject,
     /// Not JSON text in valid UTF-8.
     Malformed,
 }
 
-impl Line {
-    fn of(scan: Scan<'_>) -> Line {
-        match scan {
-            Scan::Blank => Line::Blank,
-            Scan::NotObject => Line::NotObject,
-            Scan::Malformed => Line::Malformed,
-            Scan::Object(found) => match Shown::of(found) {
-                Some(sentinel) => Line::Sentinel(sentinel),
-                None => Line::Event(Activity::of(&Outline::of(found))),
-            },
+/// The view of a watcher.
+#[derive(Debug)]
+pub struct WatchedLines;
+
+impl View for WatchedLines {
+    const WANTS: &'static [Want] = ActivityFields::WANTS;
+    type Of<'a> = WatchedLine;
+
+    fn of(line: Line<'_>) -> WatchedLine {
+        match (line.scan, ReadSentinel::of(line.scan)) {
+            (_, Some(sentinel)) => WatchedLine::Sentinel(WatchedSentinel::of(&sentinel)),
+            (Scan::Object(found), None) => WatchedLine::Event(Activity::of(&ActivityFields::of(found))),
+            (Scan::Blank, _) => WatchedLine::Blank,
+            (Scan::NotObject, _) => WatchedLine::NotObject,
+            (Scan::Malformed, _) => WatchedLine::Malformed,
         }
     }
 }
 
 /// Where reading stands in one file.
 #[derive(Debug, Default)]
-pub enum Reader {
+pub enum FileReader {
     /// Before its first byte.
     #[default]
     Start,
     /// Between two lines.
     Between,
-    /// Within a line, which this scanner has begun.
-    Within(Box<Scanner>),
+    /// Within a line, with the reader that has begun it.
+    Within(Box<LineReader<WatchedLines>>),
 }
 
-/// A scanner for whoever begins a line. Ten thousand files that rest between two lines need no more than this one.
+/// A line reader that no file uses. Ten thousand files between two lines need only this one.
 #[derive(Debug)]
-pub struct Spare(Option<Box<Scanner>>);
+pub struct SpareReader(Option<Box<LineReader<WatchedLines>>>);
 
-impl Default for Spare {
-    /// The scanner is made at once: asking a virtual machine's processor what vectors it has can take 0.1 ms, and the
-    /// first sentinel is not to wait for that.
-    fn default() -> Spare {
-        Spare(Some(Box::new(event::outline_scanner())))
+impl Default for SpareReader {
+    /// Makes the reader at once: asking the processor of a virtual machine for its vector instructions can take 0.1 ms,
+    /// which would delay the first sentinel.
+    fn default() -> SpareReader {
+        SpareReader(Some(Box::default()))
     }
 }
 
-impl Spare {
-    /// The scanner of a line that has begun or begins now. The first line of a file may begin with a BOM.
-    fn hire(&mut self, reader: Reader) -> Box<Scanner> {
-        if let Reader::Within(scanner) = reader {
-            return scanner;
+impl SpareReader {
+    /// The reader for the next bytes of a file. Only the first line of a file may begin with a BOM.
+    fn take(&mut self, file: FileReader) -> Box<LineReader<WatchedLines>> {
+        if let FileReader::Within(lines) = file {
+            return lines;
         }
-        let mut scanner = self.0.take().unwrap_or_else(|| Box::new(event::outline_scanner()));
-        if matches!(reader, Reader::Start) {
-            scanner.start_over();
+        let mut lines = self.0.take().unwrap_or_default();
+        if matches!(file, FileReader::Start) {
+            lines.start_over();
         }
-        scanner
+        lines
     }
 
-    /// Takes one back that is done with its line, or that is to forget it.
-    fn release(&mut self, mut scanner: Box<Scanner>) {
-        scanner.finish();
-        self.0 = Some(scanner);
+    /// Takes back a reader whose line has ended or was dropped.
+    fn put_back(&mut self, lines: Box<LineReader<WatchedLines>>) {
+        self.0 = Some(lines);
     }
 }
 
-impl Reader {
-    /// Takes more of the file and hands each line that ends in it to `each`.
-    pub fn push(&mut self, spare: &mut Spare, bytes: &[u8], mut each: impl FnMut(Line)) {
-        if bytes.is_empty() {
+impl FileReader {
+    /// Takes a chunk, and hands each line that ends in it to `each`.
+    pub fn push(&mut self, spare: &mut SpareReader, chunk: &[u8], each: impl FnMut(WatchedLine)) {
+        if chunk.is_empty() {
             return;
         }
-        let mut scanner = spare.hire(std::mem::take(self));
-        let mut is_open = false;
-        let mut rest = bytes;
-        while let Some(piece) = scanner.take(&mut rest) {
-            match piece {
-                Piece::Part(_) => is_open = true,
-                Piece::End(_) => each(Line::of(scanner.finish())),
-            }
-        }
-        *self = if is_open {
-            Reader::Within(scanner)
+        let mut lines = spare.take(std::mem::take(self));
+        lines.push(chunk, each);
+        *self = if lines.is_in_line() {
+            FileReader::Within(lines)
         } else {
-            spare.release(scanner);
-            Reader::Between
+            spare.put_back(lines);
+            FileReader::Between
         };
     }
 
-    /// Forgets the line that has begun, and goes back to where it began: `at_start` is whether that is the file's
-    /// beginning.
-    pub fn back(&mut self, spare: &mut Spare, at_start: bool) {
-        let next = if at_start { Reader::Start } else { Reader::Between };
-        if let Reader::Within(scanner) = std::mem::replace(self, next) {
-            spare.release(scanner);
+    /// Drops the line that has begun: its writer took it back. `is_first` is whether it is the first line of the file.
+    pub fn rewind(&mut self, spare: &mut SpareReader, is_first: bool) {
+        let next = if is_first { FileReader::Start } else { FileReader::Between };
+        if let FileReader::Within(mut lines) = std::mem::replace(self, next) {
+            lines.rewind();
+            spare.put_back(lines);
         }
     }
 }
@@ -117,8 +115,8 @@ mod tests {
     use super::*;
 
     /// The lines of a file that comes in these chunks.
-    fn lines<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Line> {
-        let (mut reader, mut spare, mut all) = (Reader::default(), Spare::default(), vec![]);
+    fn lines<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<WatchedLine> {
+        let (mut reader, mut spare, mut all) = (FileReader::default(), SpareReader::default(), vec![]);
         chunks.into_iter().for_each(|chunk| reader.push(&mut spare, chunk, |line| all.push(line)));
         all
     }
@@ -132,14 +130,14 @@ mod tests {
         assert_eq!(
             whole[..5],
             [
-                Line::Event(None),
-                Line::Blank,
-                Line::Event(Some(Activity::Error)),
-                Line::NotObject,
-                Line::Malformed
+                WatchedLine::Event(None),
+                WatchedLine::Blank,
+                WatchedLine::Event(Some(Activity::Error)),
+                WatchedLine::NotObject,
+                WatchedLine::Malformed
             ]
         );
-        assert!(matches!(&whole[5], Line::Sentinel(shown) if shown.reason() == Some("timeout")));
+        assert!(matches!(&whole[5], WatchedLine::Sentinel(sentinel) if sentinel.reason() == Some("timeout")));
         assert_eq!(whole.len(), 6);
         for at in 0..=text.len() {
             assert_eq!(lines([&text[..at], &text[at..]]), whole, "cut at {at}");
@@ -148,25 +146,25 @@ mod tests {
     }
 
     #[test]
-    fn a_bom_passes_at_the_beginning_of_each_file_and_nowhere_else() {
-        let mut spare = Spare::default();
+    fn a_bom_may_begin_each_file_and_no_later_line() {
+        let mut spare = SpareReader::default();
         let bom = "\u{feff}{}\n".as_bytes();
         for _ in 0..2 {
-            let (mut reader, mut all) = (Reader::default(), vec![]);
+            let (mut reader, mut all) = (FileReader::default(), vec![]);
             reader.push(&mut spare, bom, |line| all.push(line));
             reader.push(&mut spare, bom, |line| all.push(line));
-            assert_eq!(all, [Line::Event(None), Line::Malformed]);
+            assert_eq!(all, [WatchedLine::Event(None), WatchedLine::Malformed]);
         }
     }
 
     #[test]
-    fn a_line_that_was_taken_back_is_forgotten() {
-        let (mut reader, mut spare, mut all) = (Reader::default(), Spare::default(), vec![]);
+    fn a_line_that_was_taken_back_is_dropped() {
+        let (mut reader, mut spare, mut all) = (FileReader::default(), SpareReader::default(), vec![]);
         reader.push(&mut spare, b"\xef\xbb", |line| all.push(line));
-        reader.back(&mut spare, true);
+        reader.rewind(&mut spare, true);
         reader.push(&mut spare, "\u{feff}{}\n{\"a".as_bytes(), |line| all.push(line));
-        reader.back(&mut spare, false);
+        reader.rewind(&mut spare, false);
         reader.push(&mut spare, b"{}\n", |line| all.push(line));
-        assert_eq!(all, [Line::Event(None), Line::Event(None)]);
+        assert_eq!(all, [WatchedLine::Event(None), WatchedLine::Event(None)]);
     }
 }

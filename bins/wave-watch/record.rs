@@ -1,11 +1,11 @@
 //! The records of a watcher: one line each, with its LF, the keys in the order that is promised.
 //!
-//! A record is made of ids that the user gave, numbers, words of closed lists, [`Activity`] and [`Shown`]; no text of
+//! A record is made of ids that the user gave, numbers, words of closed lists, [`Activity`] and [`WatchedSentinel`]; no text of
 //! a stream fits in.
 
 use crate::activity::Activity;
+use crate::sentinel::WatchedSentinel;
 use crate::tally::Tally;
-use common::flow::sentinel::{Field, Shown};
 use serde_json::json;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub struct Settled<'a> {
     /// Its events before the sentinel.
     pub events: u64,
     /// What settled it.
-    pub sentinel: &'a Shown,
+    pub sentinel: &'a WatchedSentinel,
 }
 
 /// What is wrong with a progress file.
@@ -104,7 +104,7 @@ pub fn sentinel(settled: &Settled<'_>) -> String {
         seconds(settled.elapsed),
         exact_seconds(settled.budget),
         settled.events,
-        as_read(settled.sentinel)
+        settled.sentinel.json()
     )
 }
 
@@ -158,16 +158,6 @@ fn activity(activity: &Activity) -> String {
     format!("{{\"type\":\"{}\"{fields}}}", activity.name())
 }
 
-/// A sentinel as it was read.
-fn as_read(sentinel: &Shown) -> String {
-    let fields = sentinel.fields().iter().map(|(key, value)| match value {
-        Field::Bare(value) => format!(",\"{key}\":{value}"),
-        Field::Word(word) => format!(",\"{key}\":\"{word}\""),
-    });
-    let kind = if sentinel.is_completed() { "handoff.completed" } else { "handoff.failed" };
-    format!("{{\"type\":\"{kind}\"{}}}", fields.collect::<String>())
-}
-
 /// Seconds with up to three decimals, rounded down: what has not passed is not shown.
 fn seconds(time: Duration) -> String {
     decimal(time.as_secs(), time.subsec_millis(), 3)
@@ -186,14 +176,16 @@ fn decimal(whole: u64, part: u32, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use common::flow::event;
-    use common::flow::scan::Scan;
+    use crate::reader::{WatchedLine, WatchedLines};
+    use common::flow::stream::LineReader;
 
-    fn shown(line: &str) -> Shown {
-        let mut scanner = event::outline_scanner();
-        scanner.push(line.as_bytes());
-        let Scan::Object(found) = scanner.finish() else { panic!("{line}") };
-        Shown::of(found).unwrap()
+    fn read(line: &str) -> WatchedSentinel {
+        let mut lines = LineReader::<WatchedLines>::new();
+        lines.push(line.as_bytes(), |_| panic!("no line has ended"));
+        match lines.finish() {
+            Some(WatchedLine::Sentinel(sentinel)) => sentinel,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
@@ -256,7 +248,7 @@ mod tests {
 
     #[test]
     fn settling_is_two_records() {
-        let of = |sentinel: &Shown| {
+        let of = |sentinel: &WatchedSentinel| {
             super::sentinel(&Settled {
                 agent: "A1",
                 elapsed: Duration::from_millis(52),
@@ -267,7 +259,7 @@ mod tests {
         };
         let completed = r#"{"type":"handoff.completed","elapsed_seconds":7,"output_tokens":20}"#;
         assert_eq!(
-            of(&shown(completed)),
+            of(&read(completed)),
             format!(
                 "{{\"type\":\"watcher.sentinel\",\"agentId\":\"A1\",\"status\":\"completed\",\"reason\":null,\
                  \"elapsedSeconds\":0.052,\"budgetSeconds\":0.03,\"eventCount\":0,\"sentinel\":{completed}}}\n"
@@ -275,10 +267,10 @@ mod tests {
         );
         let failed =
             r#"{"type":"handoff.failed","reason":"error","rc":70,"elapsed_seconds":3,"cause":"no-result"}"#;
-        let record = of(&shown(failed));
+        let record = of(&read(failed));
         assert!(record.contains(r#""status":"failed","reason":"error","#), "{record}");
         assert!(record.ends_with(&format!("\"sentinel\":{failed}}}\n")), "{record}");
-        let missing = of(&Shown::missing());
+        let missing = of(&WatchedSentinel::missing());
         assert!(
             missing.ends_with("\"sentinel\":{\"type\":\"handoff.failed\",\"reason\":\"no-sentinel\"}}\n"),
             "{missing}"

@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use crate::args::Rules;
     use crate::manifest::Agent;
-    use crate::reader::{Reader, Spare};
+    use crate::reader::{FileReader, SpareReader};
     use crate::wave::Happening;
 
     /// A wave of agents called `ids`, of which each has run this command.
@@ -284,7 +284,7 @@ mod tests {
         let item = serde_json::json!({"type": "command_execution", "command": command, "status": "failed"});
         let line = serde_json::json!({"type": "item.completed", "item": item}).to_string() + "\n";
         for agent in 0..ids.len() {
-            Reader::default().push(&mut Spare::default(), line.as_bytes(), |line| {
+            FileReader::default().push(&mut SpareReader::default(), line.as_bytes(), |line| {
                 wave.observe(agent, Happening::Line(line), Duration::ZERO, &mut String::new());
             });
         }
@@ -298,8 +298,8 @@ mod tests {
     fn finish(wave: &mut Wave, agent: usize, sentinel: &str) {
         let mut happens =
             |happening| wave.observe(agent, happening, Duration::from_secs(7), &mut String::new());
-        Reader::default()
-            .push(&mut Spare::default(), sentinel.as_bytes(), |line| happens(Happening::Line(line)));
+        FileReader::default()
+            .push(&mut SpareReader::default(), sentinel.as_bytes(), |line| happens(Happening::Line(line)));
         happens(Happening::Pause);
     }
 

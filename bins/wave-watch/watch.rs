@@ -4,7 +4,7 @@ use crate::args::Config;
 use crate::listing;
 use crate::manifest::Agent;
 use crate::outbox::Outbox;
-use crate::reader::{Reader, Spare};
+use crate::reader::{FileReader, SpareReader};
 use crate::record::Fault;
 use crate::table::Table;
 use crate::wave::{End, Happening, Look, Wave};
@@ -50,8 +50,8 @@ fn no_start(error: &io::Error) -> Status {
 struct Watch {
     started: Instant,
     wave: Wave,
-    readers: Vec<Reader>,
-    spare: Spare,
+    readers: Vec<FileReader>,
+    spare: SpareReader,
     interrupt: Interrupt,
     out: Outbox,
     table: Option<Table>,
@@ -68,8 +68,8 @@ impl Watch {
         Ok(Watch {
             started,
             wave: Wave::new(agents, config.rules),
-            readers: agents.iter().map(|_| Reader::default()).collect(),
-            spare: Spare::default(),
+            readers: agents.iter().map(|_| FileReader::default()).collect(),
+            spare: SpareReader::default(),
             interrupt: Interrupt::with_int()?,
             out: Outbox::stdout()?,
             table: shows.then(|| Table::new(are_terminals.1)),
@@ -146,7 +146,7 @@ impl Watch {
                 }
                 wave.observe(agent, Happening::Pause, now, out);
             }
-            Told::Back => self.readers[agent].back(&mut self.spare, wave.is_at_start(agent)),
+            Told::Back => self.readers[agent].rewind(&mut self.spare, wave.is_at_start(agent)),
             Told::Anew(_) => wave.observe(agent, Happening::Fault(Fault::Truncated), now, out),
             Told::Unreadable(_) | Told::Irregular => {
                 wave.observe(agent, Happening::Fault(Fault::Unreadable), now, out);
@@ -156,7 +156,7 @@ impl Watch {
         if self.wave.is_watched(agent) && !self.is_over() {
             return ControlFlow::Continue(());
         }
-        self.readers[agent] = Reader::default();
+        self.readers[agent] = FileReader::default();
         ControlFlow::Break(())
     }
 
@@ -213,7 +213,7 @@ impl Watch {
     /// Hears no more of `agent`, which has settled without its file.
     fn forget(&mut self, set: &mut Set, agent: usize, now: Duration) {
         set.forget(agent);
-        self.readers[agent] = Reader::default();
+        self.readers[agent] = FileReader::default();
         self.flush_if_due(now);
     }
 

@@ -5,10 +5,10 @@
 use crate::activity::Activity;
 use crate::args::Rules;
 use crate::manifest::Agent;
-use crate::reader::Line;
+use crate::reader::WatchedLine;
 use crate::record::{self, Digest, Fault, Settled};
+use crate::sentinel::WatchedSentinel;
 use crate::tally::Tally;
-use common::flow::sentinel::Shown;
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub enum Happening {
     /// A writer has the file for itself.
     Writer,
     /// A line ended.
-    Line(Line),
+    Line(WatchedLine),
     /// All that was there has been read.
     Pause,
     /// The file as a whole breaks the rules.
@@ -103,7 +103,7 @@ pub struct Work {
     /// written.
     had_writer: bool,
     /// Its sentinel, until all that is there with it has been read.
-    sentinel: Option<Shown>,
+    sentinel: Option<WatchedSentinel>,
 }
 
 impl Wave {
@@ -143,7 +143,7 @@ impl Wave {
         }
     }
 
-    fn settle(&mut self, agent: usize, sentinel: &Shown, now: Duration, out: &mut String) {
+    fn settle(&mut self, agent: usize, sentinel: &WatchedSentinel, now: Duration, out: &mut String) {
         let member = &mut self.agents[agent];
         member.state = State::of(sentinel, now);
         self.tally.settled += 1;
@@ -168,7 +168,7 @@ impl Wave {
     /// Settles `agent` without a sentinel, unless it has one.
     pub fn expire(&mut self, agent: usize, now: Duration, out: &mut String) {
         if self.is_watched(agent) {
-            self.settle(agent, &Shown::missing(), now, out);
+            self.settle(agent, &WatchedSentinel::missing(), now, out);
         }
     }
 
@@ -181,7 +181,7 @@ impl Wave {
     /// Settles `agent` as one that was not started.
     pub fn never_started(&mut self, agent: usize, now: Duration, out: &mut String) {
         if self.is_watched(agent) {
-            self.settle(agent, &Shown::not_started(), now, out);
+            self.settle(agent, &WatchedSentinel::not_started(), now, out);
         }
     }
 
@@ -272,7 +272,7 @@ impl Wave {
 
 impl State {
     /// What `sentinel` says of an agent that settles `at` this time.
-    fn of(sentinel: &Shown, at: Duration) -> State {
+    fn of(sentinel: &WatchedSentinel, at: Duration) -> State {
         if sentinel.is_completed() {
             return State::Completed(at);
         }
@@ -287,7 +287,7 @@ enum Step {
     /// It works on.
     On,
     /// It settles.
-    Settle(Shown),
+    Settle(WatchedSentinel),
     /// Its file breaks the rules, on this line if it is one.
     Fail(Fault, Option<u64>),
 }
@@ -315,23 +315,23 @@ impl Member {
             Happening::Line(line) => {
                 work.lines += 1;
                 match line {
-                    Line::Sentinel(_) if work.sentinel.is_some() => {
+                    WatchedLine::Sentinel(_) if work.sentinel.is_some() => {
                         return Step::Fail(Fault::DuplicateSentinel, Some(work.lines));
                     }
-                    Line::Sentinel(sentinel) => work.sentinel = Some(sentinel),
+                    WatchedLine::Sentinel(sentinel) => work.sentinel = Some(sentinel),
                     // Anything else behind the sentinel is not the agent's any more: a moment later nobody would
                     // read it.
                     _ if work.sentinel.is_some() => {}
-                    Line::Malformed => return Step::Fail(Fault::Malformed, Some(work.lines)),
-                    Line::NotObject => return Step::Fail(Fault::NonObject, Some(work.lines)),
-                    Line::Event(activity) => {
+                    WatchedLine::Malformed => return Step::Fail(Fault::Malformed, Some(work.lines)),
+                    WatchedLine::NotObject => return Step::Fail(Fault::NonObject, Some(work.lines)),
+                    WatchedLine::Event(activity) => {
                         self.events += 1;
                         if activity.is_some() {
                             work.was_active = true;
                             self.last_activity = activity;
                         }
                     }
-                    Line::Blank => {}
+                    WatchedLine::Blank => {}
                 }
             }
         }
@@ -367,7 +367,7 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reader::{Reader, Spare};
+    use crate::reader::{FileReader, SpareReader};
 
     const DONE: &str = r#"{"type":"handoff.completed","elapsed_seconds":1}"#;
     const FAILED: &str = r#"{"type":"handoff.failed","reason":"timeout","elapsed_seconds":1}"#;
@@ -400,7 +400,7 @@ mod tests {
         fn appear(&mut self, agent: usize, lines: &[&str]) {
             self.wave.observe(agent, Happening::Life, self.now, &mut self.out);
             let text = lines.join("\n") + "\n";
-            Reader::default().push(&mut Spare::default(), text.as_bytes(), |line| {
+            FileReader::default().push(&mut SpareReader::default(), text.as_bytes(), |line| {
                 self.wave.observe(agent, Happening::Line(line), self.now, &mut self.out);
             });
             self.wave.observe(agent, Happening::Pause, self.now, &mut self.out);

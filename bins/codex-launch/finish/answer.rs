@@ -6,7 +6,7 @@ use common::edge::temp_names::TempNames;
 use common::face::terminal::Target;
 use common::flow::event;
 use common::flow::scan::Scan;
-use common::flow::verdict::{Message, Verdict};
+use common::flow::sentinel::{Message, Verdict};
 use nix::fcntl::OFlag;
 use std::fs::OpenOptions;
 use std::io::{self, Read};

@@ -7,8 +7,7 @@ use crate::run::supervise::{Cut, Ended, Exit};
 use common::face::exit::Status;
 use common::flow::cause::Cause;
 use common::flow::event::MESSAGE_CAP;
-use common::flow::sentinel::{Reason, Sentinel};
-use common::flow::verdict::{Turn, Verdict};
+use common::flow::sentinel::{Decision, Reason, Rule, Sentinel, Turn, Verdict};
 use std::time::Duration;
 
 /// What happened.
@@ -26,6 +25,17 @@ pub struct Facts<'a> {
     pub decide: Decide,
     /// The wall limit.
     pub limit: Duration,
+}
+
+impl Facts<'_> {
+    /// Whether the run completed by its stream and its answer.
+    fn is_completed(&self) -> bool {
+        self.decision(Rule::TurnCompleted) == Decision::Completed
+    }
+
+    fn decision(&self, rule: Rule) -> Decision {
+        self.verdict.decide(rule, matches!(self.answer, Answer::Text(_)))
+    }
 }
 
 /// How the run ended.
@@ -71,7 +81,7 @@ impl Ending {
     pub fn of(facts: &Facts<'_>) -> Ending {
         match (facts.ended.cut, facts.decide) {
             (Some(Cut::Lingered), _) => by_answer(facts, None),
-            (Some(Cut::Timeout), Decide::Stream) if is_completed(facts) => by_answer(facts, None),
+            (Some(Cut::Timeout), Decide::Stream) if facts.is_completed() => by_answer(facts, None),
             (Some(cut), _) => Ending::cut(cut, facts.limit),
             (None, Decide::Status) => by_status(facts),
             (None, Decide::Stream) => by_stream(facts),
@@ -175,10 +185,13 @@ impl Ending {
 
 fn by_status(facts: &Facts<'_>) -> Ending {
     match facts.ended.exit {
-        Some(Exit::Code(0)) if facts.verdict.turn() == Turn::Completed => by_answer(facts, None),
         Some(Exit::Code(0)) => {
-            let named = facts.verdict.failure().filter(|_| facts.verdict.turn() == Turn::Failed);
-            let cause = named.and_then(Cause::named_in).unwrap_or(Cause::Incomplete);
+            let named = match facts.decision(Rule::TurnCompleted) {
+                Decision::Completed | Decision::NoAnswer => return by_answer(facts, None),
+                Decision::Failed => facts.verdict.failure().and_then(Cause::named_in),
+                Decision::Incomplete => None,
+            };
+            let cause = named.unwrap_or(Cause::Incomplete);
             error(Status::NO_RESULT, Some(cause), "codex ended with status 0 and no completed turn")
         }
         Some(Exit::Code(code)) => {
@@ -193,13 +206,8 @@ fn by_status(facts: &Facts<'_>) -> Ending {
     }
 }
 
-/// Whether a completed turn is the last word, and there is an answer.
-fn is_completed(facts: &Facts<'_>) -> bool {
-    facts.verdict.turn() == Turn::Completed && matches!(facts.answer, Answer::Text(_))
-}
-
 fn by_stream(facts: &Facts<'_>) -> Ending {
-    if facts.verdict.turn() == Turn::Failed {
+    if facts.decision(Rule::NoFailedTurn) == Decision::Failed {
         return error(Status::NO, named_cause(facts), "the turn failed");
     }
     by_answer(facts, named_cause(facts))

@@ -7,7 +7,6 @@ use common::edge::output_path::OutputPath;
 use common::edge::worker::Worker;
 use common::face::exit::Status;
 use common::flow::cause::Cause;
-use common::flow::record;
 use common::flow::sentinel::{Reason, Sentinel};
 use std::time::Duration;
 
@@ -40,7 +39,7 @@ impl Seal {
     fn write(&self, status: Status) {
         let opened = self.progress().filter(|path| !path.may_wait()).and_then(|path| self.open(&path));
         if let Some(mut output) = opened {
-            let line = record::sentinel(&sentinel(status));
+            let line = sentinel(status).line();
             // There is nobody else to tell.
             let _ = output.last_line(line.as_bytes(), line.as_bytes());
             output.release_reserve();

@@ -6,7 +6,7 @@ use crate::finish::output_errors::OutputErrors;
 use crate::run::supervise::{Cut, Descendant, Leftovers, Over};
 use common::face::say;
 use common::flow::cause::Cause;
-use common::flow::verdict::Verdict;
+use common::flow::sentinel::Verdict;
 use std::borrow::Cow;
 use std::time::Duration;
 

@@ -17,9 +17,9 @@ use crate::run::supervise::{Exit, Leftovers};
 use common::edge::output::{Existing, Output};
 use common::face::exit::Status;
 use common::face::say::{self, why};
-use common::flow::event;
-use common::flow::record;
-use common::flow::sentinel::{Outcome, Reading};
+use common::flow::event::Sentinels;
+use common::flow::sentinel::ReadSentinel;
+use common::flow::stream::LineReader;
 use std::io;
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ impl Progress {
     fn seal(&mut self, signal: i32, elapsed: Duration, temp_files: &TempFiles) -> Status {
         let settled = self.output.settle(&temp_files.names());
         let ending = Ending::lost(Status::LAUNCHER, Some(signal));
-        let line = record::sentinel(&ending.sentinel(elapsed.as_secs(), None));
+        let line = ending.sentinel(elapsed.as_secs(), None).line();
         let sealed = match self.output.is_ready(DRAIN_GRACE) {
             true => self.output.last_line(line.as_bytes(), line.as_bytes()).map(drop),
             false => Err(io::Error::other("its reader takes nothing")),
@@ -165,13 +165,14 @@ impl Progress {
 
 /// The launcher's status that goes with a sentinel, if the line is one.
 fn status_of(line: &[u8], cancelled_by: Option<i32>) -> Option<Status> {
-    let mut scanner = event::scanner();
-    scanner.push(line);
-    Some(match Reading::of(scanner.finish())?.outcome {
-        Outcome::Completed { .. } => Status::DONE,
-        Outcome::Failed { reason: Some("timeout"), .. } => Status::TIMEOUT,
-        Outcome::Failed { rc: Some(rc), .. } => Status::of_program(i32::try_from(rc).unwrap_or(1)),
-        Outcome::Failed { .. } => cancelled_by.map_or(Status::LAUNCHER, Status::signal),
+    let mut lines = LineReader::<Sentinels>::new();
+    lines.push(line, |_| {});
+    let sentinel = ReadSentinel::of(lines.finish()?)?;
+    Some(match (sentinel.reason(), sentinel.rc()) {
+        _ if sentinel.is_completed() => Status::DONE,
+        (Some("timeout"), _) => Status::TIMEOUT,
+        (_, Some(rc)) => Status::of_program(i32::try_from(rc).unwrap_or(1)),
+        _ => cancelled_by.map_or(Status::LAUNCHER, Status::signal),
     })
 }
 

@@ -14,7 +14,7 @@ use common::edge::temp_names::TempNames;
 use common::flow::event::{self, Event};
 use common::flow::line::Piece;
 use common::flow::scan::Scanner;
-use common::flow::verdict::{Turn, Verdict};
+use common::flow::sentinel::{Turn, Verdict};
 use crossbeam_channel::Sender;
 use std::io;
 
@@ -49,8 +49,6 @@ pub struct Stream {
     pub progress_error: Option<io::Error>,
     /// Whether it named another thread than the one to resume.
     pub is_wrong_thread: bool,
-    /// Whether the last message has something.
-    has_answer: bool,
 }
 
 /// Where the beginning of a line that spans chunks is.
@@ -77,7 +75,6 @@ impl Stream {
             noise: 0,
             progress_error: None,
             is_wrong_thread: false,
-            has_answer: false,
         }
     }
 
@@ -85,7 +82,7 @@ impl Stream {
     pub fn push(&mut self, chunk: &[u8]) {
         self.wiring.pulse.busy();
         self.take(chunk);
-        self.wiring.pulse.beat(self.has_answer && self.verdict.turn() == Turn::Completed);
+        self.wiring.pulse.beat(self.verdict.has_message() && self.verdict.turn() == Turn::Completed);
     }
 
     fn take(&mut self, chunk: &[u8]) {
@@ -143,12 +140,10 @@ impl Stream {
     /// to be the launcher's does not: a child cannot say that its run is over.
     fn judge(&mut self) -> bool {
         let event = Event::of(self.scanner.finish());
-        let is_event = !matches!(event, Event::Blank | Event::NotObject | Event::Malformed | Event::Handoff);
+        let is_event =
+            !matches!(event, Event::Blank | Event::NotObject | Event::Malformed | Event::LauncherLine);
         if is_event {
             self.verdict.observe(&event);
-        }
-        if let Event::AgentMessage { text, .. } = event {
-            self.has_answer = !text.trim().is_empty();
         }
         if let Event::ThreadStarted(Some(id)) = event {
             if self.wiring.thread.as_ref().is_some_and(|thread| !thread.is(id)) {

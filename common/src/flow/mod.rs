@@ -9,8 +9,6 @@ pub mod number;
 pub mod event;
 
 pub mod cause;
-pub mod verdict;
-
 pub mod sentinel;
 
 pub mod usage;

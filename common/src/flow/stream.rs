@@ -139,6 +139,12 @@ impl<V: View> LineReader<V> {
         }
     }
 
+    /// Drops the line that has begun and takes another stream from its beginning. One reader serves many files so.
+    pub fn start_over(&mut self) {
+        self.rewind();
+        self.scanner.start_over();
+    }
+
     /// Whether a line has begun and not ended.
     pub fn is_in_line(&self) -> bool {
         self.is_in_line

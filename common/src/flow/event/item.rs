@@ -2,8 +2,10 @@
 
 use super::super::number;
 use super::super::scan::{Found, Value};
-use super::{ITEM_COMMAND, ITEM_EXIT_CODE, ITEM_ID, ITEM_MESSAGE, ITEM_SERVER, ITEM_STATUS, ITEM_TEXT};
-use super::{ITEM_TOOL, ITEM_TYPE, text};
+use super::keys::{
+    ITEM_COMMAND, ITEM_EXIT_CODE, ITEM_ID, ITEM_MESSAGE, ITEM_SERVER, ITEM_STATUS, ITEM_TEXT, ITEM_TOOL,
+    ITEM_TYPE, text,
+};
 
 /// An item at one point of its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use super::super::scan::{Found, Scan, Scanner, Value, Want};
 use super::inside::{at, elements, key_name, members};
 use super::item::{Text, kept};
-use super::text;
+use super::keys::text;
 use std::collections::VecDeque;
 
 /// A file of a `file_change`.

@@ -4,105 +4,40 @@
 //! `None`, and what is not a JSON object has its own values. The shapes are those of `codex exec --json` 0.98.0,
 //! 0.156.1 and 0.171.0.
 
+mod activity_fields;
 mod inside;
 mod item;
+pub(super) mod keys;
 mod lists;
-mod outline;
 mod usage_event;
 mod views;
 
-use super::number;
-use super::scan::{Found, Scan, Scanner, Value, Want};
-use super::stream::View;
+use super::scan::{Found, Scan, Scanner, Value};
+use keys::{
+    ERROR_MESSAGE, ITEM_TEXT, ITEM_TYPE, MESSAGE, THREAD_ID, TYPE, USAGE_INPUT_TOKENS, USAGE_OUTPUT_TOKENS,
+    text, whole_number,
+};
 
+pub use activity_fields::ActivityFields;
 pub use item::{Item, Kind, Phase, Text};
 pub use lists::{
     Change, Step, agent_messages, agents, changes, last_output, steps, tool_failure, usage_numbers,
 };
-pub(super) use outline::launcher_fields;
-pub use outline::{Outline, Scalar};
 pub use usage_event::UsageEvent;
-pub use views::{EventLines, Sentinels, UsageLines};
+pub use views::{EventLines, Sentinels, TurnLines, UsageLines};
 
 /// How much of a message is kept: an agent message as long as this is kept whole.
 pub const MESSAGE_CAP: usize = 1 << 20;
 
-/// What the types of a launcher's lines begin with.
-const HANDOFF: &[u8] = b"handoff.";
+/// The beginning of the type of each line that a launcher writes.
+const LAUNCHER_PREFIX: &[u8] = b"handoff.";
 
 /// How much of a failure message is kept, in bytes.
 pub const FAILURE_CAP: usize = 4096;
 
-const TYPE: usize = 0;
-const REASON: usize = 1;
-const RC: usize = 2;
-const ELAPSED_SECONDS: usize = 3;
-const OUTPUT_TOKENS: usize = 4;
-const LINGERED: usize = 5;
-const CAUSE: usize = 6;
-const RETRY_AT: usize = 8;
-const THREAD_ID: usize = 9;
-const ITEM_TYPE: usize = 10;
-const ITEM_STATUS: usize = 11;
-const ITEM_COMMAND: usize = 12;
-const ITEM_SERVER: usize = 13;
-const ITEM_TOOL: usize = 14;
-const MESSAGE: usize = 15;
-const ERROR_MESSAGE: usize = 16;
-const ITEM_TEXT: usize = 17;
-const USAGE_OUTPUT_TOKENS: usize = 18;
-const USAGE_INPUT_TOKENS: usize = 19;
-const ITEM_ID: usize = 20;
-const ITEM_EXIT_CODE: usize = 21;
-const ITEM_MESSAGE: usize = 22;
-
-/// Those of a launcher's line come first (some are read as a row alone, and have no name), then whose run it is, then what an
-/// agent does but not what it says, so that
-/// who reads nothing else can have a scanner of their own.
-static WANTS: [Want; 23] = [
-    Want { path: &["type"], cap: 64 },
-    Want { path: &["reason"], cap: 64 },
-    Want { path: &["rc"], cap: 32 },
-    Want { path: &["elapsed_seconds"], cap: 32 },
-    Want { path: &["output_tokens"], cap: 32 },
-    Want { path: &["lingered"], cap: 0 },
-    Want { path: &["cause"], cap: 64 },
-    Want { path: &["retry"], cap: 64 },
-    Want { path: &["retry_at"], cap: 64 },
-    Want { path: &["thread_id"], cap: 1024 },
-    Want { path: &["item", "type"], cap: 64 },
-    Want { path: &["item", "status"], cap: 64 },
-    Want { path: &["item", "command"], cap: 4096 },
-    Want { path: &["item", "server"], cap: 256 },
-    Want { path: &["item", "tool"], cap: 256 },
-    Want { path: &["message"], cap: FAILURE_CAP },
-    Want { path: &["error", "message"], cap: FAILURE_CAP },
-    Want { path: &["item", "text"], cap: MESSAGE_CAP },
-    Want { path: &["usage", "output_tokens"], cap: 32 },
-    Want { path: &["usage", "input_tokens"], cap: 32 },
-    Want { path: &["item", "id"], cap: 128 },
-    Want { path: &["item", "exit_code"], cap: 32 },
-    Want { path: &["item", "message"], cap: FAILURE_CAP },
-];
-
-/// A scanner that keeps what [`Event::of`] and [`Handoff::of`] read.
+/// A scanner of the values that [`Event::of`] reads.
 pub fn scanner() -> Scanner {
-    Scanner::new(&WANTS)
-}
-
-/// A scanner that keeps what [`Event::of_turns`] and [`Handoff::of`] read.
-pub fn turn_scanner() -> Scanner {
-    Scanner::new(&WANTS[..=USAGE_INPUT_TOKENS])
-}
-
-/// A scanner that keeps what [`Handoff::of`] reads, and no more.
-pub fn handoff_scanner() -> Scanner {
-    Scanner::new(<Sentinels as View>::WANTS)
-}
-
-/// A scanner that keeps what [`Handoff::of`] and [`Outline::of`] read, and no text of a message.
-pub fn outline_scanner() -> Scanner {
-    Scanner::new(&WANTS[..=ITEM_TOOL])
+    Scanner::new(&keys::WANTS)
 }
 
 /// What a line is. Texts are decoded, and cut where they are longer than what is kept of them.
@@ -129,8 +64,8 @@ pub enum Event<'a> {
     },
     /// Any other item of a known type.
     Item(Item<'a>),
-    /// A type that begins with `handoff.`: a launcher's word, never Codex's. [`Handoff`] has what it says.
-    Handoff,
+    /// A type that begins with `handoff.`, which a launcher writes and Codex never does. It may be a sentinel.
+    LauncherLine,
     /// Any other JSON object.
     Other,
     /// Nothing but white space.
@@ -142,7 +77,7 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads the event from a line that a [`scanner`] has scanned.
+    /// Reads the event from a line that [`EventLines`] has scanned.
     pub fn of(scan: Scan<'a>) -> Event<'a> {
         match (scan, Event::of_turns(scan)) {
             (Scan::Object(found), Event::Other) => {
@@ -153,8 +88,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The same for who has no use for [`Event::Item`], which takes a third of the time: such a line is
-    /// [`Event::Other`]. A [`turn_scanner`] will do.
+    /// Reads the event, except that an item other than a message is [`Event::Other`]. This takes a third less time, and a
+    /// line that [`TurnLines`] has scanned is enough.
     pub fn of_turns(scan: Scan<'a>) -> Event<'a> {
         match scan {
             Scan::Blank => Event::Blank,
@@ -172,7 +107,7 @@ impl<'a> Event<'a> {
             b"turn.failed" => Event::TurnFailed(text(found, ERROR_MESSAGE)),
             b"error" => Event::Error(text(found, MESSAGE)),
             b"item.completed" if found.word(ITEM_TYPE) == Some(b"agent_message") => Event::of_message(found),
-            handoff if handoff.starts_with(HANDOFF) => Event::Handoff,
+            kind if kind.starts_with(LAUNCHER_PREFIX) => Event::LauncherLine,
             _ => Event::Other,
         }
     }
@@ -185,51 +120,6 @@ impl<'a> Event<'a> {
     }
 }
 
-/// The fields of a line whose type begins with `handoff.`, each where it is there and of its kind. Texts are cut at
-/// 64 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Handoff<'a> {
-    /// The whole type.
-    pub kind: &'a str,
-    /// `reason`
-    pub reason: Option<&'a str>,
-    /// `rc`
-    pub rc: Option<u64>,
-    /// `elapsed_seconds`
-    pub elapsed_seconds: Option<u64>,
-    /// `output_tokens`
-    pub output_tokens: Option<u64>,
-    /// Whether `lingered` is true.
-    pub lingered: bool,
-    /// `cause`
-    pub cause: Option<&'a str>,
-}
-
-impl<'a> Handoff<'a> {
-    /// Reads the fields of a line that a [`scanner`] or a [`handoff_scanner`] has scanned, if it has such a type.
-    pub fn of(scan: Scan<'a>) -> Option<Handoff<'a>> {
-        let Scan::Object(found) = scan else { return None };
-        found.word(TYPE).filter(|kind| kind.starts_with(HANDOFF))?;
-        let kind = text(found, TYPE)?;
-        Some(Handoff {
-            kind,
-            reason: text(found, REASON),
-            rc: whole_number(found, RC),
-            elapsed_seconds: whole_number(found, ELAPSED_SECONDS),
-            output_tokens: whole_number(found, OUTPUT_TOKENS),
-            lingered: found.get(LINGERED) == Some(Value::Bool(true)),
-            cause: text(found, CAUSE),
-        })
-    }
-}
-
-fn text<'a>(found: Found<'a>, want: usize) -> Option<&'a str> {
-    match found.get(want) {
-        Some(Value::Text { text, .. }) => Some(text),
-        _ => None,
-    }
-}
-
 /// `usage.output_tokens`, unless the usage is all zeros. Cached input is a part of the input, and reasoning of the
 /// output, so these two say whether it is.
 fn output_tokens(found: Found<'_>) -> Option<u64> {
@@ -238,25 +128,18 @@ fn output_tokens(found: Found<'_>) -> Option<u64> {
         .filter(|_| !(is_zero(USAGE_OUTPUT_TOKENS) && is_zero(USAGE_INPUT_TOKENS)))
 }
 
-/// A number as every filter counts it: see [`number::whole`].
-fn whole_number(found: Found<'_>, want: usize) -> Option<u64> {
-    match found.get(want) {
-        Some(Value::Number(Some(digits))) => number::whole(digits),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::stream::LineReader;
     use super::*;
 
     fn check(line: &str, expected: Event<'_>) {
         let mut scanner = scanner();
         scanner.push(line.as_bytes());
         assert_eq!(Event::of(scanner.finish()), expected, "{line}");
-        let mut scanner = turn_scanner();
-        scanner.push(line.as_bytes());
-        assert_eq!(Event::of_turns(scanner.finish()), expected, "{line}");
+        let mut lines = LineReader::<TurnLines>::new();
+        lines.push(line.as_bytes(), |_| panic!("no line has ended"));
+        assert_eq!(lines.finish().expect("a line").0, expected, "{line}");
     }
 
     #[test]
@@ -273,8 +156,8 @@ mod tests {
             r#"{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"ok"}}"#,
             Event::AgentMessage { text: "ok", whole: true },
         );
-        check(r#"{"type":"handoff.completed","elapsed_seconds":0}"#, Event::Handoff);
-        check(r#"{"type":"handoff\u002enew"}"#, Event::Handoff);
+        check(r#"{"type":"handoff.completed","elapsed_seconds":0}"#, Event::LauncherLine);
+        check(r#"{"type":"handoff\u002enew"}"#, Event::LauncherLine);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::super::scan::Scan;
 use super::super::stream::Line;
-use super::{HANDOFF, ITEM_TYPE, THREAD_ID, TYPE, text};
+use super::LAUNCHER_PREFIX;
+use super::keys::{ITEM_TYPE, THREAD_ID, TYPE, text};
 
 /// The type of an item that is a call of a sub-agent.
 const COLLAB_CALL: &[u8] = b"collab_tool_call";
@@ -20,8 +21,8 @@ pub enum UsageEvent<'a> {
     TurnFailed,
     /// A call of a sub-agent, in any of its phases; [`super::agents`] reads which.
     CollabCall(Line<'a>),
-    /// A type that begins with `handoff.`, as that of a sentinel.
-    Handoff(Scan<'a>),
+    /// A type that begins with `handoff.`, which a launcher writes. It may be a sentinel.
+    LauncherLine(Scan<'a>),
     /// Any other JSON object.
     Other,
     /// Nothing but white space.
@@ -46,7 +47,7 @@ impl<'a> UsageEvent<'a> {
             kind if kind.starts_with(b"item.") && found.word(ITEM_TYPE) == Some(COLLAB_CALL) => {
                 UsageEvent::CollabCall(line)
             }
-            kind if kind.starts_with(HANDOFF) => UsageEvent::Handoff(line.scan),
+            kind if kind.starts_with(LAUNCHER_PREFIX) => UsageEvent::LauncherLine(line.scan),
             _ => UsageEvent::Other,
         }
     }
@@ -70,7 +71,7 @@ mod tests {
         match reader.finish().expect("a line") {
             UsageEvent::TurnCompleted(_) => "TurnCompleted".to_owned(),
             UsageEvent::CollabCall(_) => "CollabCall".to_owned(),
-            UsageEvent::Handoff(_) => "Handoff".to_owned(),
+            UsageEvent::LauncherLine(_) => "LauncherLine".to_owned(),
             event => format!("{event:?}"),
         }
     }
@@ -86,7 +87,7 @@ mod tests {
             (r#"{"type":"item.started","item":{"type":"collab_tool_call"}}"#, "CollabCall"),
             (r#"{"type":"x","item":{"type":"collab_tool_call"}}"#, "Other"),
             (r#"{"item":{"type":"turn.completed"}}"#, "Other"),
-            (r#"{"type":"handoff.completed"}"#, "Handoff"),
+            (r#"{"type":"handoff.completed"}"#, "LauncherLine"),
             ("\r", "Blank"),
             ("[]", "NotObject"),
             ("{", "NotObject"),

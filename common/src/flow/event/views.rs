@@ -2,7 +2,8 @@
 
 use super::super::scan::{Scan, Want};
 use super::super::stream::{LINE_CAP, Line, View};
-use super::{Event, ITEM_TYPE, RETRY_AT, UsageEvent, WANTS};
+use super::keys::{ITEM_TYPE, RETRY_AT, USAGE_INPUT_TOKENS, WANTS};
+use super::{Event, UsageEvent};
 
 /// For readers of everything: each event, and its line for the values that no view can name beforehand (see
 /// [`super::changes`], [`super::steps`], [`super::usage_numbers`]).
@@ -19,7 +20,21 @@ impl View for EventLines {
     }
 }
 
-/// For usage: the values that [`UsageEvent`] and [`super::super::sentinel::Reading::of`] read, and the line for the numbers,
+/// For readers that decide whether a run completed: the event as [`Event::of_turns`] reads it, and the line for
+/// [`super::super::sentinel::Position::after`].
+#[derive(Debug)]
+pub struct TurnLines;
+
+impl View for TurnLines {
+    const WANTS: &'static [Want] = WANTS.split_at(USAGE_INPUT_TOKENS + 1).0;
+    type Of<'a> = (Event<'a>, Scan<'a>);
+
+    fn of(line: Line<'_>) -> Self::Of<'_> {
+        (Event::of_turns(line.scan), line.scan)
+    }
+}
+
+/// For usage: the values that [`UsageEvent`] and [`super::super::sentinel::ReadSentinel::of`] read, and the line for the numbers,
 /// whose names are not known beforehand.
 #[derive(Debug)]
 pub struct UsageLines;
@@ -34,7 +49,7 @@ impl View for UsageLines {
     }
 }
 
-/// For readers that only look for sentinels: the values that [`super::super::sentinel::Reading::of`] reads.
+/// For readers that only look for sentinels: the values that [`super::super::sentinel::ReadSentinel::of`] reads.
 #[derive(Debug)]
 pub struct Sentinels;
 
