@@ -40,8 +40,8 @@ const SYS_USERS: [&str; 4] = [
     "bins/codex-launch/prepare/program.rs",
 ];
 
-/// What breaks a rule today and is about to go: modules of one filter, and a module of each circle.
-const NOT_YET: [&str; 2] = ["common/src/edge/hold.rs", "bins/codex-launch/prepare/args.rs"];
+/// The first file of what still breaks a rule: a circle, and a module that one filter needs.
+const NOT_YET: [&str; 2] = ["bins/codex-launch/prepare/args.rs", "common/src/edge/hold.rs"];
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -66,9 +66,8 @@ fn segments(path: &str) -> Segments {
 
 #[track_caller]
 fn assert_none(what: &str, found: &[String]) {
-    let found: Vec<&str> = found.iter().map(String::as_str).collect();
-    let found: Vec<&str> =
-        found.into_iter().filter(|found| !NOT_YET.iter().any(|file| found.starts_with(file))).collect();
+    let is_known = |found: &&String| NOT_YET.iter().any(|file| found.starts_with(file));
+    let found: Vec<&str> = found.iter().filter(|found| !is_known(found)).map(String::as_str).collect();
     assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
 }
 

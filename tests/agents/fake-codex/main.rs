@@ -25,7 +25,7 @@
 //! | `FAKE_CODEX_LOGIN` | `fail`: `login status` says "Not logged in" and exits 1; `hang`: it never ends |
 //! | `FAKE_CODEX_HELP_WITHOUT` | options, separated by commas, that this Codex neither lists nor takes |
 //! | `FAKE_CODEX_CALLS` | a file to which each call adds its arguments as one line |
-#![allow(clippy::print_stderr, clippy::print_stdout)]
+#![allow(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 
 mod calls;
 mod descendant;
