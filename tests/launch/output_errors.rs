@@ -52,41 +52,6 @@ fn the_room_that_is_kept_for_the_sentinel_is_given_back() {
 }
 
 #[test]
-fn a_progress_file_at_the_limit_of_file_sizes_ends_in_a_sentinel() {
-    let scratch = Scratch::git();
-    // The unit is 512 bytes: room for 16 lines of the flood, and for a sentinel.
-    let launcher = launch(&scratch, &long(&scratch)).under(&[
-        "bash",
-        "-c",
-        r#"set -o posix; ulimit -f 32; exec "$0" "$@""#,
-    ]);
-    writing_failed(&scratch, &launcher.run(), "file too large");
-    let progress = progress(&scratch);
-    progress.failed(74, "io");
-    assert_eq!(progress.events[..2], [T, S]);
-    assert_eq!(progress.events.len(), 2 + 16);
-}
-
-#[test]
-fn a_progress_file_on_a_file_system_that_fills_up_ends_in_a_sentinel() {
-    let Some(own_mounts) = own_mounts() else {
-        skipped("no file system can be mounted here");
-        return;
-    };
-    let scratch = Scratch::git();
-    std::fs::create_dir(scratch.path("small")).expect("a folder");
-    let command =
-        r#"mount -t tmpfs -o size=64k none small && { "$0" "$@"; status=$?; cp small/p p; exit $status; }"#;
-    let launcher = bare(&scratch, &long(&scratch)).args(["--progress-file", "small/p", "--result-file", "r"]);
-    let ran = launcher.under(&[own_mounts, &["sh", "-c", command]].concat()).run();
-    writing_failed(&scratch, &ran, NO_SPACE);
-    let progress = progress(&scratch);
-    progress.failed(74, "io");
-    // One less than would fit without the sentinel.
-    assert_eq!(progress.events.len(), 2 + 64);
-}
-
-#[test]
 fn no_room_for_a_long_line_to_wait_in() {
     let Some(own_mounts) = own_mounts() else {
         skipped("no file system can be mounted here");
