@@ -4,28 +4,28 @@ use super::super::number;
 use super::super::scan::{Found, Value, Want};
 use super::{FAILURE_CAP, MESSAGE_CAP};
 
-pub(in super::super) const TYPE: usize = 0;
-pub(in super::super) const REASON: usize = 1;
-pub(in super::super) const RC: usize = 2;
-pub(in super::super) const ELAPSED_SECONDS: usize = 3;
-pub(in super::super) const OUTPUT_TOKENS: usize = 4;
-pub(in super::super) const LINGERED: usize = 5;
-pub(in super::super) const CAUSE: usize = 6;
-pub(in super::super) const RETRY_AT: usize = 8;
-pub(in super::super) const THREAD_ID: usize = 9;
-pub(in super::super) const ITEM_TYPE: usize = 10;
-pub(in super::super) const ITEM_STATUS: usize = 11;
-pub(in super::super) const ITEM_COMMAND: usize = 12;
-pub(in super::super) const ITEM_SERVER: usize = 13;
-pub(in super::super) const ITEM_TOOL: usize = 14;
-pub(in super::super) const MESSAGE: usize = 15;
-pub(in super::super) const ERROR_MESSAGE: usize = 16;
-pub(in super::super) const ITEM_TEXT: usize = 17;
-pub(in super::super) const USAGE_OUTPUT_TOKENS: usize = 18;
-pub(in super::super) const USAGE_INPUT_TOKENS: usize = 19;
-pub(in super::super) const ITEM_ID: usize = 20;
-pub(in super::super) const ITEM_EXIT_CODE: usize = 21;
-pub(in super::super) const ITEM_MESSAGE: usize = 22;
+pub(in super::super) const TYPE: usize = slot(&["type"]);
+pub(in super::super) const REASON: usize = slot(&["reason"]);
+pub(in super::super) const RC: usize = slot(&["rc"]);
+pub(in super::super) const ELAPSED_SECONDS: usize = slot(&["elapsed_seconds"]);
+pub(in super::super) const OUTPUT_TOKENS: usize = slot(&["output_tokens"]);
+pub(in super::super) const LINGERED: usize = slot(&["lingered"]);
+pub(in super::super) const CAUSE: usize = slot(&["cause"]);
+pub(in super::super) const RETRY_AT: usize = slot(&["retry_at"]);
+pub(in super::super) const THREAD_ID: usize = slot(&["thread_id"]);
+pub(in super::super) const ITEM_TYPE: usize = slot(&["item", "type"]);
+pub(in super::super) const ITEM_STATUS: usize = slot(&["item", "status"]);
+pub(in super::super) const ITEM_COMMAND: usize = slot(&["item", "command"]);
+pub(in super::super) const ITEM_SERVER: usize = slot(&["item", "server"]);
+pub(in super::super) const ITEM_TOOL: usize = slot(&["item", "tool"]);
+pub(in super::super) const MESSAGE: usize = slot(&["message"]);
+pub(in super::super) const ERROR_MESSAGE: usize = slot(&["error", "message"]);
+pub(in super::super) const ITEM_TEXT: usize = slot(&["item", "text"]);
+pub(in super::super) const USAGE_OUTPUT_TOKENS: usize = slot(&["usage", "output_tokens"]);
+pub(in super::super) const USAGE_INPUT_TOKENS: usize = slot(&["usage", "input_tokens"]);
+pub(in super::super) const ITEM_ID: usize = slot(&["item", "id"]);
+pub(in super::super) const ITEM_EXIT_CODE: usize = slot(&["item", "exit_code"]);
+pub(in super::super) const ITEM_MESSAGE: usize = slot(&["item", "message"]);
 
 /// The wanted values of all views. A view takes the beginning of the table that has what it reads: the fields of a
 /// sentinel come first (`retry` has no number of its own, because it is read only as one of them), then the thread, then
@@ -55,6 +55,32 @@ pub(in super::super) static WANTS: [Want; 23] = [
     Want { path: &["item", "exit_code"], cap: 32 },
     Want { path: &["item", "message"], cap: FAILURE_CAP },
 ];
+
+/// The slot of the wanted value at `path`. A path that is not in the table does not compile.
+const fn slot(path: &[&str]) -> usize {
+    let mut at = 0;
+    while !same_path(WANTS[at].path, path) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether two paths are the same. `==` on slices is no const fn.
+const fn same_path(one: &[&str], other: &[&str]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && same_bytes(one[at].as_bytes(), other[at].as_bytes()) {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+const fn same_bytes(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
 
 /// The text of a want; `None` when the value is of another kind.
 pub(in super::super) fn text<'a>(found: Found<'a>, want: usize) -> Option<&'a str> {
