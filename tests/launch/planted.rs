@@ -3,7 +3,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
 use nix::sys::signal::{Signal::SIGKILL, kill};
@@ -12,6 +12,7 @@ use nix::unistd::mkfifo;
 
 use super::{bare, launch, progress, seconds};
 use crate::harness::filter::Filter;
+use crate::harness::mounts::own_mounts;
 use crate::harness::ran::Ran;
 use crate::harness::running::Running;
 use crate::harness::scratch::Scratch;
@@ -254,6 +255,46 @@ fn a_link_at_an_output_is_refused_and_its_target_named() {
             assert!(scratch.path("x").is_symlink() && !scratch.has("calls"));
             is_untouched(&elsewhere);
         }
+    }
+}
+
+#[test]
+fn a_hard_link_at_an_output_is_refused_or_replaced_and_never_written() {
+    for option in OUTPUTS {
+        let (scratch, elsewhere) = (Scratch::git(), elsewhere());
+        fs::hard_link(elsewhere.path("mine"), scratch.path("x")).expect("a link");
+        let launcher = bare(&scratch, &Script::good()).args([option, "x", "--force"]);
+        let ran = launcher.env("FAKE_CODEX_CALLS", scratch.path("calls")).run();
+        if ["--progress-file", "--stderr-file"].contains(&option) {
+            ran.exits(66).stderr_has(&format!("{option} x: has another name too (a hard link)"));
+            assert!(!scratch.has("calls"), "{option}");
+        } else {
+            ran.exits(0);
+        }
+        is_untouched(&elsewhere);
+    }
+}
+
+#[test]
+fn what_is_mounted_in_the_temporary_folder_stays_and_is_named() {
+    let Some(own_mounts) = own_mounts() else {
+        eprintln!("skipped: nothing may be mounted here");
+        return;
+    };
+    for place in ["m", "a/m", "a/b/m"] {
+        let (scratch, elsewhere) = (Scratch::git(), elsewhere());
+        fs::create_dir(scratch.path("tmp")).expect("a folder");
+        let mode = fs::metadata(elsewhere.dir()).expect("the folder").mode();
+        let mount = format!(
+            "cd tmp/codex-launch-* && mkdir -p {place} && mount --bind {} {place} || echo no mount >&2",
+            elsewhere.dir().display()
+        );
+        let launcher = launch(&scratch, &Script::new().lines([T, S, M, C]).sh(&mount));
+        let ran = launcher.env("TMPDIR", scratch.path("tmp")).under(own_mounts).run();
+        ran.exits(0).stderr_has("something is mounted in it").stderr_lacks("no mount");
+        is_untouched(&elsewhere);
+        assert_eq!(fs::metadata(elsewhere.dir()).expect("the folder").mode(), mode);
+        progress(&scratch).completed();
     }
 }
 

@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -157,6 +158,9 @@ impl OutputPath {
             (WriteMode::InPlace, kind) => kind == PathKind::Absent,
             (WriteMode::Replaced, _) => true,
         };
+        if mode == WriteMode::InPlace && self.is_replaceable() {
+            named.folder.entry(&named.name)?.map_or(Ok(()), |entry| has_one_name(entry.names))?;
+        }
         if needs_folder { named.folder.takes_files() } else { Ok(()) }
     }
 
@@ -258,7 +262,7 @@ impl Named {
     /// Opens it for appending; a regular file is made with mode 0600 and `O_EXCL` when it is not there.
     ///
     /// # Errors
-    /// When that fails, or what stands there is something else than at first.
+    /// When that fails, or what stands there is something else than at first, or has another name too.
     pub(super) fn open(&self) -> io::Result<File> {
         if let PathKind::Special(id) = self.kind {
             return self.open_special(id);
@@ -272,7 +276,8 @@ impl Named {
             }
             file => file?,
         };
-        if file.metadata()?.is_file() { Ok(file) } else { Err(replaced()) }
+        let about = file.metadata()?;
+        if about.is_file() { has_one_name(about.nlink()).map(|()| file) } else { Err(replaced()) }
     }
 
     fn open_special(&self, id: FileId) -> io::Result<File> {
@@ -350,6 +355,17 @@ fn kind(folder: &Folder, name: &OsStr) -> io::Result<PathKind> {
         EntryKind::Special => Ok(PathKind::Special(entry.id)),
         EntryKind::File if entry.length == 0 => Ok(PathKind::EmptyFile),
         EntryKind::File => Ok(PathKind::File),
+    }
+}
+
+/// That a file which is to be written where it stands has no other name: an agent may have given its name to a file
+/// that is elsewhere.
+fn has_one_name(names: u64) -> io::Result<()> {
+    match names {
+        0..=1 => Ok(()),
+        _ => Err(io::Error::other(
+            "has another name too (a hard link); remove this name, or name another file",
+        )),
     }
 }
 

@@ -11,8 +11,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 
-/// Removes `name` in `parent` with all that is in it. No link is followed. Folders that may not be entered are opened
-/// up first, where they are this user's.
+/// Removes `name` in `parent` with all that is in it. No link is followed, and what is mounted in it stays as it is.
+/// Folders that may not be entered are opened up first, where they are this user's.
 ///
 /// # Errors
 /// When something cannot be removed.
@@ -40,9 +40,21 @@ pub(super) fn unlink(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
 
 /// Opens the folder `name` after giving this user all rights to it.
 fn enter(folder: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
+    open_up(folder, name)?;
+    Ok(folder::open_in(folder, name, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?.into())
+}
+
+/// Gives this user all rights to the folder `name`.
+///
+/// # Errors
+/// When something is mounted on it: its content is that of another folder, which is none of this one's.
+fn open_up(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    if folder::is_mounted_on(folder, name)? {
+        return Err(io::Error::other("something is mounted in it"));
+    }
     // Somebody else's folder stays as it is, and may be open to all.
     let _ = fchmodat(folder, name, Mode::S_IRWXU, FchmodatFlags::NoFollowSymlink);
-    Ok(folder::open_in(folder, name, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?.into())
+    Ok(())
 }
 
 /// The names in a folder that is open for reading from its beginning.
@@ -80,7 +92,7 @@ fn empty_by_one_level(top: &OwnedFd, moved: &mut u64) -> io::Result<bool> {
             match folder::entry(&inner, &name)? {
                 Some(entry) if entry.kind == EntryKind::Folder => {
                     // To be moved, a folder must be writable itself.
-                    let _ = fchmodat(&inner, name.as_os_str(), Mode::S_IRWXU, FchmodatFlags::NoFollowSymlink);
+                    open_up(&inner, &name)?;
                     move_up(&inner, &name, top, moved)?;
                 }
                 _ => unlink(&inner, &name)?,

@@ -53,6 +53,8 @@ pub struct Entry {
     pub kind: EntryKind,
     /// In bytes.
     pub length: u64,
+    /// How many names the file has, in this folder and others.
+    pub names: u64,
 }
 
 /// Opens the folder at `path`, following links. Whether it can be listed and locked is returned with it: a folder
@@ -93,5 +95,48 @@ pub fn entry(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Entry>> {
         libc::S_IFLNK => EntryKind::Link,
         _ => EntryKind::Special,
     };
-    Ok(Some(Entry { id: FileId::of_stat(&about), kind, length: u64::try_from(about.st_size).unwrap_or(0) }))
+    Ok(Some(Entry { id: FileId::of_stat(&about), kind, length: length(&about), names: names(&about) }))
+}
+
+fn length(about: &FileStat) -> u64 {
+    u64::try_from(about.st_size).unwrap_or(0)
+}
+
+/// The type of this field differs from one platform to the next.
+#[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+fn names(about: &FileStat) -> u64 {
+    about.st_nlink as u64
+}
+
+/// Whether another file system, or another part of one, is mounted on the folder `name` in `folder`. Where the kernel
+/// does not tell (Linux before 5.6, other platforms), only another file system is found.
+///
+/// # Errors
+/// When it cannot be seen.
+pub fn is_mounted_on(folder: impl AsFd, name: &OsStr) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    if let Some(is_mounted) = linux::is_mounted_on(&folder, name) {
+        return Ok(is_mounted);
+    }
+    let device = |name: &OsStr| Ok::<_, io::Error>(entry(&folder, name)?.map(|entry| entry.id.device));
+    Ok(device(name)? != device(OsStr::new("."))?)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use nix::errno::Errno;
+    use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
+    use std::ffi::OsStr;
+    use std::os::fd::AsFd;
+
+    /// `None` where the kernel does not tell.
+    pub(super) fn is_mounted_on(folder: impl AsFd, name: &OsStr) -> Option<bool> {
+        let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let how = OpenHow::new().flags(flags).resolve(ResolveFlag::RESOLVE_NO_XDEV);
+        match openat2(folder, name, how) {
+            Ok(_) => Some(false),
+            Err(Errno::EXDEV) => Some(true),
+            Err(_) => None,
+        }
+    }
 }
