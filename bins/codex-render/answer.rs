@@ -1,7 +1,7 @@
 //! The final answer of a run.
 
 use crate::NAME;
-use crate::args::Config;
+use crate::args::RenderConfig;
 use crate::read::{self, EventSink};
 use common::edge::output::Output;
 use common::face::exit::Status;
@@ -13,7 +13,7 @@ use common::flow::sentinel::{Decision, Message, ReadSentinel, Rule, Verdict};
 use common::flow::stream::Line;
 
 /// Prints the last message. The status says whether there is one and the run succeeded.
-pub fn run(config: &Config) -> Result<Status, Printed> {
+pub fn run(config: &RenderConfig) -> Result<Status, Printed> {
     let mut sink = AnswerSink(Verdict::new());
     let counts = read::events(config, &mut sink)?;
     // Without an event there is no answer, which is status 1.

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 
 /// The configuration.
 #[derive(Debug)]
-pub struct Config {
+pub struct RenderConfig {
     /// The stream to read.
-    pub source: Source,
+    pub source: EventSource,
     /// What to print.
     pub what: What,
     /// How many lines of its output a failed command shows, the last ones.
@@ -24,7 +24,7 @@ pub struct Config {
 
 /// The stream to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum EventSource {
     /// Standard input, to its end.
     Stdin,
     /// A file, to its end.
@@ -33,12 +33,12 @@ pub enum Source {
     Growing(PathBuf),
 }
 
-impl Source {
+impl EventSource {
     /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
-            Source::Stdin => "standard input".to_owned(),
-            Source::File(path) | Source::Growing(path) => path.display().to_string(),
+            EventSource::Stdin => "standard input".to_owned(),
+            EventSource::File(path) | EventSource::Growing(path) => path.display().to_string(),
         }
     }
 }
@@ -88,17 +88,17 @@ fn growing(path: OsString) -> Result<PathBuf, &'static str> {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Config, Printed> {
+pub fn parse() -> Result<RenderConfig, Printed> {
     args::parse(NAME).map(Typed::config)
 }
 
 impl Typed {
-    fn config(self) -> Config {
-        Config {
+    fn config(self) -> RenderConfig {
+        RenderConfig {
             source: match (self.follow, self.file) {
-                (Some(path), _) => Source::Growing(path),
-                (None, Some(path)) if path.as_os_str() != "-" => Source::File(path),
-                _ => Source::Stdin,
+                (Some(path), _) => EventSource::Growing(path),
+                (None, Some(path)) if path.as_os_str() != "-" => EventSource::File(path),
+                _ => EventSource::Stdin,
             },
             what: if self.answer { What::Answer } else { What::Events },
             output_lines: self.output.into(),

@@ -1,15 +1,16 @@
-//! `codex-render`: what a run says, for people.
+//! `codex-render`: a run as people read it.
 //!
-//! The events of a stream go in; a line or a block of text for each comes out as it arrives, harmless for a terminal.
+//! [`read`] reads the events of a stream. [`render`] turns each into a line or a block of text on a [`page`]; [`answer`]
+//! prints the final answer alone.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod args;
 mod failure;
+mod items;
 mod page;
 mod read;
 mod render;
-mod shown;
 
 use common::face::printed::exit_code;
 use std::process::ExitCode;

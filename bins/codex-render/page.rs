@@ -1,4 +1,4 @@
-//! What people read: text made harmless for their terminal, coloured where there is one.
+//! The page: text on stdout, with control characters escaped and, on a terminal, coloured labels.
 
 use crate::NAME;
 use anstyle::{AnsiColor, Effects, Style};
@@ -10,51 +10,51 @@ use common::flow::event::Text;
 use std::borrow::Cow;
 use std::io;
 
-/// How much waits for more before it is written.
-const ENOUGH: usize = 64 * 1024;
+/// Size of the text at which it is written, in bytes.
+const FLUSH_SIZE: usize = 64 * 1024;
 
-/// How much of a text is made harmless at a time: escaped, it can take six times its length.
-const PIECE: usize = 16 * 1024;
+/// How much of a text is escaped at a time, in bytes. Escaped, it can take six times its length.
+const ESCAPED_AT_A_TIME: usize = 16 * 1024;
 
-/// How the beginning of a line looks.
+/// The style of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// What the agent thinks, and the count of its tokens.
-    Aside,
-    /// What it does.
-    Deed,
-    /// What went wrong without harm.
+pub enum LabelStyle {
+    /// For reasoning, token counts and the output of commands.
+    Secondary,
+    /// For what the agent does.
+    Action,
+    /// For errors after which the run goes on.
     Warning,
-    /// What went wrong.
+    /// For the failure of a run.
     Failure,
-    /// That all is well.
+    /// For its completion.
     Success,
 }
 
-impl Look {
+impl LabelStyle {
     fn style(self) -> Style {
         match self {
-            Look::Aside => Style::new().effects(Effects::DIMMED),
-            Look::Deed => AnsiColor::Cyan.on_default(),
-            Look::Warning => AnsiColor::Yellow.on_default(),
-            Look::Failure => AnsiColor::Red.on_default().bold(),
-            Look::Success => AnsiColor::Green.on_default().bold(),
+            LabelStyle::Secondary => Style::new().effects(Effects::DIMMED),
+            LabelStyle::Action => AnsiColor::Cyan.on_default(),
+            LabelStyle::Warning => AnsiColor::Yellow.on_default(),
+            LabelStyle::Failure => AnsiColor::Red.on_default().bold(),
+            LabelStyle::Success => AnsiColor::Green.on_default().bold(),
         }
     }
 }
 
-/// Standard output, as a page.
+/// Text for stdout, collected and written together.
 #[derive(Debug)]
 pub struct Page {
     stdout: Output,
     colours: bool,
     text: String,
-    /// The first failure; nothing is written after it.
+    /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
 }
 
 impl Page {
-    /// An empty page. It has colours on a terminal that knows them, unless NO_COLOR (no-color.org) is set.
+    /// An empty page. Labels are coloured on a terminal with colours, unless NO_COLOR (no-color.org) is set.
     ///
     /// # Errors
     /// When the descriptor of stdout cannot be duplicated.
@@ -66,30 +66,30 @@ impl Page {
         Ok(Page { stdout, colours, text: String::new(), failed: None })
     }
 
-    /// A text that may have several lines, and nothing around it.
+    /// Adds a text that may have several lines, without a label.
     pub fn text(&mut self, text: Text<'_>) {
-        self.lines(unended(text), true);
+        self.lines(without_line_end(text), true);
     }
 
-    /// A line of nothing but `label`.
-    pub fn label(&mut self, look: Look, label: &str) {
+    /// Adds a line that is only a label.
+    pub fn label(&mut self, look: LabelStyle, label: &str) {
         self.line(look, label, Text::whole(""));
     }
 
-    /// `label` and a text that may have several lines.
-    pub fn block(&mut self, look: Look, label: &str, text: Text<'_>) {
+    /// Adds a label and a text that may have several lines.
+    pub fn block(&mut self, look: LabelStyle, label: &str, text: Text<'_>) {
         self.begin(look, label);
-        self.lines(unended(text), false);
+        self.lines(without_line_end(text), false);
     }
 
-    /// `label` and a text that stays on its line, whatever is in it.
-    pub fn line(&mut self, look: Look, label: &str, text: Text<'_>) {
+    /// Adds a label and a text on one line; line ends in the text are escaped.
+    pub fn line(&mut self, look: LabelStyle, label: &str, text: Text<'_>) {
         self.begin(look, label);
-        self.piece(text.text, safe::line);
+        self.escaped(text.text, safe::line);
         self.end(text.whole);
     }
 
-    fn begin(&mut self, look: Look, label: &str) {
+    fn begin(&mut self, look: LabelStyle, label: &str) {
         if self.colours {
             let style = look.style();
             self.text += &format!("{style}{label}{style:#}");
@@ -98,26 +98,26 @@ impl Page {
         }
     }
 
-    /// A text that may have several lines. One that could be taken for a line of this program is quoted, if it begins
-    /// where such a line would (`is_at_start` for the first one).
+    /// Adds a text that may have several lines. A line that looks like one of this program is quoted, if it starts where
+    /// such a line would; `is_at_start` says so of the first one.
     fn lines(&mut self, text: Text<'_>, mut is_at_start: bool) {
         for line in text.text.split_inclusive('\n') {
             if is_at_start && looks_like_ours(line) {
                 self.text += QUOTE;
             }
-            self.piece(line, safe::block);
+            self.escaped(line, safe::block);
             is_at_start = true;
         }
         self.end(text.whole);
     }
 
-    fn piece(&mut self, text: &str, harmless: fn(&str) -> Cow<'_, str>) {
+    fn escaped(&mut self, text: &str, escape: fn(&str) -> Cow<'_, str>) {
         let mut rest = text;
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE));
-            self.text += &harmless(piece);
+            let (piece, behind) = rest.split_at(rest.floor_char_boundary(ESCAPED_AT_A_TIME));
+            self.text += &escape(piece);
             rest = behind;
-            if self.text.len() >= ENOUGH {
+            if self.text.len() >= FLUSH_SIZE {
                 self.flush();
             }
         }
@@ -127,7 +127,7 @@ impl Page {
         self.text += if is_whole { "\n" } else { "…\n" };
     }
 
-    /// Writes what waits.
+    /// Writes the collected text.
     pub fn flush(&mut self) {
         if self.failed.is_none() && !self.text.is_empty() {
             self.failed = self.stdout.bytes(self.text.as_bytes()).err();
@@ -135,12 +135,12 @@ impl Page {
         self.text.clear();
     }
 
-    /// Whether nothing more can be written.
+    /// Whether writing has failed, so that no more need be added.
     pub fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// Writes what waits.
+    /// Writes the rest of the page.
     ///
     /// # Errors
     /// When not all of the page could be written.
@@ -150,10 +150,10 @@ impl Page {
     }
 }
 
-/// What stands before a line that somebody said and that looks like one of this program. No line of it begins so.
+/// Stands before a line of a message that looks like one of this program. No line of this program begins so.
 const QUOTE: &str = "> ";
 
-/// How the lines of this program begin.
+/// The beginnings of this program's lines.
 const LABELS: [&str; 15] = [
     "Thinking:",
     "Using ",
@@ -172,8 +172,8 @@ const LABELS: [&str; 15] = [
     "Agent ",
 ];
 
-/// Whether `line` begins like a line of this program. What is invisible, or no letter before the first one, makes no
-/// difference to the eye.
+/// Whether `line` begins like a line of this program to the eye: invisible characters, and those before the first letter
+/// or digit, are skipped.
 fn looks_like_ours(line: &str) -> bool {
     const LONGEST: usize = 24;
     let visible = line.chars().filter(|c| matches!(c, ' '..='~')).skip_while(|c| !c.is_ascii_alphanumeric());
@@ -183,8 +183,8 @@ fn looks_like_ours(line: &str) -> bool {
     is_failed_call || LABELS.iter().any(|label| beginning.starts_with(label))
 }
 
-/// The text without the line end that it may have of its own.
-fn unended(text: Text<'_>) -> Text<'_> {
+/// The text without a line end at its end.
+fn without_line_end(text: Text<'_>) -> Text<'_> {
     let shorter = if text.whole { text.text.strip_suffix('\n') } else { None };
     Text { text: shorter.unwrap_or(text.text), ..text }
 }

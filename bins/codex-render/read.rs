@@ -1,7 +1,7 @@
 //! The events of a stream, read as they come.
 
 use crate::NAME;
-use crate::args::{Config, Source};
+use crate::args::{EventSource, RenderConfig};
 use common::edge::follow::{Change, Pace, Set, Told};
 use common::edge::reader::Input;
 use common::face::exit::Status;
@@ -65,7 +65,7 @@ impl LineCounts {
     }
 
     /// Why this is not a stream of Codex, in one line; `None` when it is one, or there are no lines.
-    pub fn fault(&self, source: &Source) -> Option<String> {
+    pub fn fault(&self, source: &EventSource) -> Option<String> {
         let what = match *self {
             LineCounts { events: 0, unknown: 0, not_objects: 0 } => return None,
             LineCounts { events: 0, unknown: 0, .. } => "not JSONL: none of its lines is a JSON object",
@@ -80,12 +80,12 @@ impl LineCounts {
 ///
 /// # Errors
 /// When the source cannot be read.
-pub fn events(config: &Config, sink: &mut impl EventSink) -> Result<LineCounts, Printed> {
+pub fn events(config: &RenderConfig, sink: &mut impl EventSink) -> Result<LineCounts, Printed> {
     let mut reader = EventReader::new(sink);
     match &config.source {
-        Source::Stdin => reader.read_to_end(Input::stdin(), &config.source)?,
-        Source::File(path) => reader.read_to_end(Input::open(path), &config.source)?,
-        Source::Growing(path) => reader.follow(path)?,
+        EventSource::Stdin => reader.read_to_end(Input::stdin(), &config.source)?,
+        EventSource::File(path) => reader.read_to_end(Input::open(path), &config.source)?,
+        EventSource::Growing(path) => reader.follow(path)?,
     }
     let counts = reader.counts;
     if config.verbose {
@@ -122,7 +122,7 @@ impl<'a, S: EventSink> EventReader<'a, S> {
         }
     }
 
-    fn read_to_end(&mut self, input: io::Result<Input>, source: &Source) -> Result<(), Printed> {
+    fn read_to_end(&mut self, input: io::Result<Input>, source: &EventSource) -> Result<(), Printed> {
         let failed = |status, error: io::Error| {
             Printed::message(NAME, status, &format!("{}: read: {}", source.name(), say::why(&error)))
         };
@@ -157,9 +157,9 @@ impl<'a, S: EventSink> EventReader<'a, S> {
         loop {
             let until = self.sink.awaits_next().then(|| Instant::now() + PAUSE);
             let (mut is_over, mut is_pause, mut fault) = (false, true, None);
-            set.round(until, |_, told| {
-                is_pause &= matches!(told, Told::Pause(_));
-                match told {
+            set.round(until, |_, news| {
+                is_pause &= matches!(news, Told::Pause(_));
+                match news {
                     Told::Bytes(chunk) => {
                         self.push(chunk);
                         is_over = !self.sink.end_chunk() || self.has_sentinel;

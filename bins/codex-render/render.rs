@@ -1,23 +1,23 @@
-//! Each event as a line or a block of text.
+//! Events as lines and blocks of text.
 
 use crate::NAME;
-use crate::args::Config;
+use crate::args::RenderConfig;
 use crate::failure::{self, Failures};
-use crate::page::{Look, Page};
+use crate::items::ItemsInProgress;
+use crate::page::{LabelStyle, Page};
 use crate::read::{self, EventSink};
-use crate::shown::Shown;
 use common::face::exit::Status;
 use common::face::printed::Printed;
-use common::flow::event::{self, Change, Event, Item, Kind, Phase, Text};
+use common::flow::event::{self, Event, FileChange, Item, ItemKind, ItemPhase, Text};
 use common::flow::stream::Line;
 use common::flow::usage;
 
-/// Prints every event as it arrives.
-pub fn run(config: &Config) -> Result<Status, Printed> {
+/// Prints each event as it arrives.
+pub fn run(config: &RenderConfig) -> Result<Status, Printed> {
     let page = Page::new()?;
     let mut renderer = Renderer {
         page,
-        shown: Shown::default(),
+        items: ItemsInProgress::default(),
         plan: String::new(),
         output_lines: config.output_lines,
         failures: Failures::default(),
@@ -36,8 +36,8 @@ pub fn run(config: &Config) -> Result<Status, Printed> {
 /// Puts events on a page.
 struct Renderer {
     page: Page,
-    shown: Shown,
-    /// The plan as it was shown last.
+    items: ItemsInProgress,
+    /// The plan that was shown last.
     plan: String,
     /// How many lines of its output a failed command shows.
     output_lines: usize,
@@ -54,9 +54,9 @@ impl EventSink for Renderer {
             Event::AgentMessage { text, whole } => self.page.text(Text { text, whole }),
             Event::Item(item) => self.item(item, line),
             Event::TurnCompleted(_) => self.tokens(line),
-            // The ids and the plan of another process, in a stream that several of them have written.
+            // The ids and the plan are of another process, when several have written the stream.
             Event::ThreadStarted(_) => {
-                self.shown.clear();
+                self.items.clear();
                 self.plan.clear();
             }
             _ => {}
@@ -80,43 +80,45 @@ impl EventSink for Renderer {
 
 impl Renderer {
     fn item(&mut self, item: Item<'_>, line: Line<'_>) {
-        let is_over = item.phase == Phase::Completed;
-        let is_first = self.shown.is_first(item.id.unwrap_or_default(), is_over);
+        let is_over = item.phase == ItemPhase::Completed;
+        let is_first = self.items.is_first(item.id.unwrap_or_default(), is_over);
         match item.kind {
-            Kind::Reasoning(text) if is_over => self.page.block(Look::Aside, "Thinking: ", text),
-            Kind::Command { command, status, exit_code } => {
+            ItemKind::Reasoning(text) if is_over => {
+                self.page.block(LabelStyle::Secondary, "Thinking: ", text)
+            }
+            ItemKind::Command { command, status, exit_code } => {
                 if is_first {
                     self.command("Using shell", command);
                 }
-                if is_over && let Some(end) = failed_end(status, exit_code) {
-                    self.command(&end, command);
+                if is_over && let Some(label) = failure_label(status, exit_code) {
+                    self.command(&label, command);
                     self.output(line);
                 }
             }
-            Kind::ToolCall { server, tool, status } => {
+            ItemKind::ToolCall { server, tool, status } => {
                 let name: Vec<&str> = [server, tool].into_iter().flatten().collect();
                 let name = if name.is_empty() { "a tool".to_owned() } else { name.join("/") };
                 if is_first {
-                    self.page.line(Look::Deed, "Using ", Text::whole(&format!("{name}…")));
+                    self.page.line(LabelStyle::Action, "Using ", Text::whole(&format!("{name}…")));
                 }
                 if is_over && status == Some("failed") {
                     self.failed_call(&name, reason(line, |text, each| event::tool_failure(text, each)));
                 }
             }
-            Kind::FileChange { status } if is_over => self.files(status, line),
-            Kind::TodoList => self.plan(line),
-            Kind::WebSearch if is_first => self.page.label(Look::Deed, "Searching the web…"),
-            Kind::CollabCall { tool, status } => {
+            ItemKind::FileChange { status } if is_over => self.files(status, line),
+            ItemKind::TodoList => self.plan(line),
+            ItemKind::WebSearch if is_first => self.page.label(LabelStyle::Action, "Searching the web…"),
+            ItemKind::CollabCall { tool, status } => {
                 if is_first {
-                    self.page.label(Look::Deed, "Asking an agent…");
+                    self.page.label(LabelStyle::Action, "Asking an agent…");
                 }
                 if is_over && status == Some("failed") {
                     let name = format!("agent/{}", tool.unwrap_or("call"));
                     self.failed_call(&name, reason(line, |text, each| event::agent_messages(text, each)));
                 }
             }
-            Kind::Error(message) if is_over => {
-                self.page.block(Look::Warning, "Warning: ", failure::words(message));
+            ItemKind::Error(message) if is_over => {
+                self.page.block(LabelStyle::Warning, "Warning: ", failure::message_text(message));
             }
             _ => {}
         }
@@ -124,37 +126,37 @@ impl Renderer {
 
     fn command(&mut self, what: &str, command: Option<Text<'_>>) {
         match command {
-            Some(command) => self.page.line(Look::Deed, &format!("{what} — "), command),
-            None => self.page.label(Look::Deed, what),
+            Some(command) => self.page.line(LabelStyle::Action, &format!("{what} — "), command),
+            None => self.page.label(LabelStyle::Action, what),
         }
     }
 
-    /// The end of what a failed command printed. What it is shows by its indentation.
+    /// Shows the end of what a failed command printed, indented.
     fn output(&mut self, line: Line<'_>) {
         let Some(text) = line.text() else {
-            return self.page.label(Look::Aside, "  (its output is longer than can be shown)");
+            return self.page.label(LabelStyle::Secondary, "  (its output is longer than can be shown)");
         };
         event::last_output(text, self.output_lines, |output| {
             for line in output.lines() {
-                self.page.line(Look::Aside, "  ", Text::whole(line));
+                self.page.line(LabelStyle::Secondary, "  ", Text::whole(line));
             }
         });
     }
 
-    /// A call that failed, and why.
+    /// Shows that a call failed, and why.
     fn failed_call(&mut self, name: &str, reason: String) {
-        let words =
+        let text =
             if reason.is_empty() { format!("{name} failed") } else { format!("{name} failed: {reason}") };
-        self.page.line(Look::Warning, "", Text::whole(&words));
+        self.page.line(LabelStyle::Warning, "", Text::whole(&text));
     }
 
-    /// The files of a change that is over. While it is under way nothing has been edited yet.
+    /// Shows the files of a change that is over. Before that nothing has been edited.
     fn files(&mut self, status: Option<&str>, line: Line<'_>) {
         let Some(text) = line.text() else {
-            return self.page.label(Look::Deed, "Edited more files than can be shown");
+            return self.page.label(LabelStyle::Action, "Edited more files than can be shown");
         };
-        event::changes(text, |Change { path, kind }| {
-            let deed = match (status == Some("failed"), kind) {
+        event::changes(text, |FileChange { path, kind }| {
+            let action = match (status == Some("failed"), kind) {
                 (false, Some("add")) => "Added ",
                 (false, Some("delete")) => "Deleted ",
                 (false, _) => "Edited ",
@@ -162,11 +164,11 @@ impl Renderer {
                 (true, Some("delete")) => "Could not delete ",
                 (true, _) => "Could not edit ",
             };
-            self.page.line(Look::Deed, deed, path);
+            self.page.line(LabelStyle::Action, action, path);
         });
     }
 
-    /// A plan is told whenever it may have changed, and shown when it has.
+    /// Shows the plan when it has changed; Codex also reports it unchanged.
     fn plan(&mut self, line: Line<'_>) {
         let mut plan = String::new();
         match line.text() {
@@ -182,39 +184,39 @@ impl Renderer {
             None => plan += " more steps than can be shown",
         }
         if plan != self.plan {
-            self.page.line(Look::Deed, "Plan:", Text::whole(&plan));
+            self.page.line(LabelStyle::Action, "Plan:", Text::whole(&plan));
             self.plan = plan;
         }
     }
 
-    /// The total of the thread, as the turn tells it.
+    /// Shows the total of the thread, which the turn reports.
     fn tokens(&mut self, line: Line<'_>) {
         let (counts, _) = usage::usage_of(line);
-        // A server that sends no usage makes Codex tell zeros.
+        // When the server sends no usage, Codex reports zeros.
         if !counts.is_reported() {
-            return self.page.line(Look::Aside, "Tokens: ", Text::whole("unknown"));
+            return self.page.line(LabelStyle::Secondary, "Tokens: ", Text::whole("unknown"));
         }
         let number = |name| counts.get(name).map_or("unknown".to_owned(), |count| count.to_string());
         let cached =
             counts.get("cached_input_tokens").map_or(String::new(), |count| format!(" (cached {count})"));
         let text = format!("in {}{cached}, out {}", number("input_tokens"), number("output_tokens"));
-        self.page.line(Look::Aside, "Tokens: ", Text::whole(&text));
+        self.page.line(LabelStyle::Secondary, "Tokens: ", Text::whole(&text));
     }
 }
 
-/// Why a call failed, on one line, as `find` finds it on the line of its event.
-fn reason(line: Line<'_>, find: impl FnOnce(&str, &mut dyn FnMut(Text<'_>))) -> String {
+/// Why a call failed, on one line. `read` reads the reasons from the line of the event.
+fn reason(line: Line<'_>, read: impl FnOnce(&str, &mut dyn FnMut(Text<'_>))) -> String {
     let mut reasons: Vec<String> = Vec::new();
     let mut add =
         |text: Text<'_>| reasons.push(format!("{}{}", text.text.trim(), if text.whole { "" } else { "…" }));
     if let Some(text) = line.text() {
-        find(text, &mut add);
+        read(text, &mut add);
     }
     reasons.join("; ")
 }
 
-/// How a command ended that did not end well.
-fn failed_end(status: Option<&str>, exit_code: Option<i64>) -> Option<String> {
+/// The label of a command that failed; `None` when it did not.
+fn failure_label(status: Option<&str>, exit_code: Option<i64>) -> Option<String> {
     match (status, exit_code) {
         (_, Some(code)) if code != 0 => Some(format!("Shell failed with status {code}")),
         (Some("failed"), None) => Some("Shell failed".to_owned()),

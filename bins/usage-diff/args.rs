@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The configuration.
 #[derive(Debug)]
-pub struct Config {
+pub struct UsageConfig {
     /// The names of the files.
     pub files: FileNames,
     /// What totals begin at in streams that do not show it; `None` when no option says it.
@@ -110,7 +110,7 @@ struct Typed {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Config, Printed> {
+pub fn parse() -> Result<UsageConfig, Printed> {
     let typed: Typed = args::parse(NAME)?;
     match typed.fault() {
         Some(fault) => Err(args::wrong_usage(NAME, fault)),
@@ -131,8 +131,8 @@ impl Typed {
         None
     }
 
-    fn config(self) -> Config {
-        Config {
+    fn config(self) -> UsageConfig {
+        UsageConfig {
             files: match self.files_from {
                 Some(list) => FileNames::Listed(RunFile::named(list)),
                 None => FileNames::Given(self.files.into_iter().map(RunFile::named).collect()),

@@ -2,7 +2,7 @@
 //! stdout.
 
 use crate::account::StreamUsage;
-use crate::args::{Config, RunFile};
+use crate::args::{RunFile, UsageConfig};
 use crate::entry::Entry;
 use crate::ledger::Ledger;
 use crate::print::Printer;
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 ///
 /// # Errors
 /// The worst of what was wrong, once all files are counted.
-pub fn count(config: Config) -> Result<Status, Printed> {
+pub fn count(config: UsageConfig) -> Result<Status, Printed> {
     let mut files = Files::default();
     if let Err(printed) = count_all(config, &mut files) {
         files.add_fault(printed);
@@ -28,7 +28,7 @@ pub fn count(config: Config) -> Result<Status, Printed> {
 }
 
 /// Counts all files. The error is one that ends the counting: the list of names cannot be read, or stdout be written.
-fn count_all(config: Config, files: &mut Files) -> Result<(), Printed> {
+fn count_all(config: UsageConfig, files: &mut Files) -> Result<(), Printed> {
     let parent = config.parent.map(|parent| files.parent(&parent));
     let mut ledger = Ledger::new(parent);
     let mut printer = Printer::new(config.form)?;

@@ -30,7 +30,7 @@ pub fn of_no_stream(file: &str, usage: &StreamUsage) -> String {
 pub fn of_run(entry: &Entry<'_>) -> Vec<String> {
     let Some(run) = entry.run else { return Vec::new() };
     let all = run.remark.map(of_remark).into_iter().chain(of_subagents(run.subagents));
-    all.map(|words| format!("{}: {words}", entry.file)).collect()
+    all.map(|note| format!("{}: {note}", entry.file)).collect()
 }
 
 /// The note about the runs that a usage covers, where they are several.

@@ -89,7 +89,7 @@ impl Table {
             text += &format!("not counted: {file}\n");
         }
         if self.has_differences {
-            text += "Each number is the difference to the run above it: what a file used that is not given is part of the next one.\n";
+            text += "Each number is the difference to the run above it. The tokens of a missing file are part of the next one.\n";
         }
         text
     }

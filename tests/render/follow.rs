@@ -67,7 +67,7 @@ fn the_answer_is_waited_for() {
 }
 
 #[test]
-fn an_error_is_shown_while_the_file_rests() {
+fn an_error_is_shown_while_the_file_does_not_grow() {
     let scratch = Scratch::new();
     append(&scratch, "{\"type\":\"error\",\"message\":\"Reconnecting...\"}\n");
     let render = follow(&scratch, &[]);
@@ -77,7 +77,7 @@ fn an_error_is_shown_while_the_file_rests() {
 }
 
 #[test]
-fn an_unfinished_line_that_its_writer_took_back_is_forgotten() {
+fn an_unfinished_line_that_its_writer_took_back_is_dropped() {
     let scratch = Scratch::new();
     append(&scratch, &lines([M]));
     let render = follow(&scratch, &[]);

@@ -24,7 +24,7 @@ fn error(message: &str) -> String {
 }
 
 #[test]
-fn s4_a_line_is_shown_when_its_end_has_come() {
+fn a_line_is_shown_when_its_end_has_come() {
     let (input, mut writer) = pipe();
     let render = filter("codex-render").stdin_from(input).start();
     let mut feed = |text: &str| writer.write_all(text.as_bytes()).expect("feeding");
@@ -49,7 +49,7 @@ fn s4_a_line_is_shown_when_its_end_has_come() {
 }
 
 #[test]
-fn s5_the_pieces_make_no_difference() {
+fn a_stream_that_comes_in_pieces_is_shown_the_same() {
     let samples = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/samples/codex-0.156.1"));
     for sample in ["command-bytes", "unauthorized", "cut-then-ok", "patch-ok"] {
         let stream = fs::read(samples.join(format!("{sample}.jsonl"))).expect("a sample");
@@ -69,7 +69,7 @@ fn s5_the_pieces_make_no_difference() {
 }
 
 #[test]
-fn s5_a_character_may_lie_across_any_buffer_end() {
+fn a_character_may_lie_across_any_buffer_end() {
     for edge in [8_192, 65_536, 131_072] {
         for before in 0..=3 {
             let head = edge - message("").find("\"}").expect("the text") - before;
@@ -99,7 +99,7 @@ fn an_error_is_a_warning_while_nothing_comes_and_a_failure_in_the_end() {
 }
 
 #[test]
-fn s16_a_line_is_seen_at_every_stage_while_the_source_goes_on() {
+fn each_line_is_shown_while_the_source_goes_on() {
     let scratch = Scratch::new();
     let ((tee_in, mut source), (seal_in, tee_out), (render_in, seal_out)) = (pipe(), pipe(), pipe());
     let tee = filter("jsonl-tee").arg("f").dir(scratch.dir()).stdin_from(tee_in).stdout_to(tee_out).start();
@@ -124,7 +124,7 @@ fn s16_a_line_is_seen_at_every_stage_while_the_source_goes_on() {
 }
 
 #[test]
-fn s17_a_reader_that_leaves_ends_it_quietly() {
+fn a_reader_that_leaves_ends_it_quietly() {
     for args in [&[][..], &["--answer"]] {
         let (reader, output) = pipe();
         drop(reader);

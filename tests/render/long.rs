@@ -16,7 +16,7 @@ fn long(head: &str, length: usize) -> String {
 }
 
 #[test]
-fn s2_long_lines_hide_nothing_behind_them() {
+fn what_follows_a_long_line_is_shown() {
     let output = r#""type":"command_execution","command":"seq","exit_code":1,"aggregated_output":"#;
     let shown = "Using shell — seq\nShell failed with status 1 — seq\n";
     let rest = lines([M, C, r#"{"type":"handoff.completed","elapsed_seconds":1}"#]);
@@ -30,7 +30,7 @@ fn s2_long_lines_hide_nothing_behind_them() {
 }
 
 #[test]
-fn s2_a_line_of_a_gibibyte_is_classified_in_little_memory() {
+fn a_line_of_a_gibibyte_is_classified_in_little_memory() {
     const GIB: u64 = 1 << 30;
     let heads = [
         r#"{"type":"item.completed","item":{"type":"command_execution","command":"seq","aggregated_output":""#,
@@ -59,7 +59,7 @@ fn what_is_shown_of_a_text_has_a_limit_and_is_cut_at_a_character() {
 }
 
 #[test]
-fn s14_commands_are_cut_at_a_character_wherever_the_limit_falls() {
+fn commands_are_cut_at_a_character_wherever_the_limit_falls() {
     let text = "漢字👩‍💻—é".repeat(300);
     for before in 0..100 {
         let command = format!("{}{text}", "x".repeat(before));
@@ -107,7 +107,7 @@ fn escapes_take_little_memory() {
 }
 
 #[test]
-fn s8_nesting_of_any_depth_is_passed_over() {
+fn nesting_of_any_depth_is_passed_over() {
     let nested = |depth: usize| format!("{{\"x\":{}{}}}\n", "[".repeat(depth), "]".repeat(depth));
     let stream = nested(200) + &nested(100_000) + &lines([S, M]);
     let ran = filter("codex-render").arg("--verbose").stdin(stream).run();

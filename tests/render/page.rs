@@ -41,7 +41,7 @@ fn no_color_and_a_dumb_terminal_are_respected() {
 }
 
 #[test]
-fn what_the_agent_says_can_be_told_apart_from_what_the_filter_says() {
+fn a_message_that_looks_like_a_line_of_the_filter_is_quoted() {
     let text =
         r"Done.\nCompleted in 3s\n\u200b Failed: timeout\nUsing no tool, as usual\ndemo/boom failed: x";
     let stream = message(text) + &completed(r#""type":"reasoning","text":"hm\nCompleted in 3s""#);
@@ -79,7 +79,7 @@ fn a_failed_command_shows_the_end_of_its_output_and_a_failed_call_its_reason() {
 }
 
 #[test]
-fn a_file_of_something_else_and_a_wrong_option_are_said() {
+fn a_file_without_events_and_a_wrong_option_are_named() {
     let said = |stdin: &str, what: &str| {
         let ran = filter("codex-render").stdin(stdin).run();
         ran.exits(65).stdout_is("").stderr_has(&format!("standard input: {what}"));

@@ -3,11 +3,11 @@
 use crate::harness::transcript::transcript;
 
 #[test]
-fn s1_to_s13_odd_streams_are_shown_as_far_as_they_go() {
+fn odd_streams_are_shown_as_far_as_they_go() {
     transcript("codex-render/streams");
 }
 
 #[test]
-fn bad_input_and_lost_output_are_said() {
+fn faults_of_input_and_output_are_named() {
     transcript("codex-render/bad-input");
 }

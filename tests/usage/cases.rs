@@ -3,48 +3,48 @@
 use crate::harness::transcript::transcript;
 
 #[test]
-fn u1_each_run_is_the_difference_of_two_totals() {
-    transcript("usage-diff/u1");
+fn each_run_is_the_difference_of_two_totals() {
+    transcript("usage-diff/each-run");
 }
 
 #[test]
-fn u2_a_failed_run_is_unknown_and_the_next_difference_covers_it() {
-    transcript("usage-diff/u2");
+fn a_failed_run_is_unknown_and_the_next_difference_covers_it() {
+    transcript("usage-diff/failed-run");
 }
 
 #[test]
-fn u3_zeros_are_unknown_and_the_baseline_stays() {
-    transcript("usage-diff/u3");
+fn zeros_are_unknown_and_leave_the_baseline() {
+    transcript("usage-diff/zeros");
 }
 
 #[test]
-fn u4_going_backwards_is_a_reset_and_never_negative() {
-    transcript("usage-diff/u4");
+fn going_backwards_is_a_reset_and_never_negative() {
+    transcript("usage-diff/backwards");
 }
 
 #[test]
-fn u5_a_total_is_input_and_output() {
-    transcript("usage-diff/u5");
+fn a_total_is_input_and_output() {
+    transcript("usage-diff/total");
 }
 
 #[test]
-fn u6_a_fork_starts_from_its_parent() {
-    transcript("usage-diff/u6");
+fn a_fork_starts_from_its_parent() {
+    transcript("usage-diff/fork");
 }
 
 #[test]
-fn u7_what_the_files_do_not_tell_is_said_and_not_invented() {
-    transcript("usage-diff/u7");
+fn earlier_history_is_named_and_not_invented() {
+    transcript("usage-diff/earlier-history");
 }
 
 #[test]
-fn u8_numbers_are_exact_and_a_missing_one_is_not_zero() {
-    transcript("usage-diff/u8");
+fn numbers_are_exact_and_a_missing_one_is_not_zero() {
+    transcript("usage-diff/large-numbers");
 }
 
 #[test]
-fn u9_a_total_that_stands_still_looks_like_one_by_process() {
-    transcript("usage-diff/u9");
+fn an_unchanged_total_looks_like_one_by_process() {
+    transcript("usage-diff/unchanged-total");
 }
 
 #[test]
@@ -53,17 +53,17 @@ fn threads_and_forks_of_every_release() {
 }
 
 #[test]
-fn whatever_is_wrong_with_one_file_the_others_are_counted() {
+fn a_fault_of_one_file_leaves_the_others_counted() {
     transcript("usage-diff/bad-input");
 }
 
 #[test]
-fn files_lists_standard_input_and_sentinels_are_sources() {
+fn files_come_by_name_by_list_and_on_stdin() {
     transcript("usage-diff/sources");
 }
 
 #[test]
-fn a_thread_that_outlives_an_upgrade_counts_by_process_and_then_by_thread() {
+fn an_upgraded_thread_counts_by_process_and_then_by_thread() {
     transcript("usage-diff/upgrade");
 }
 

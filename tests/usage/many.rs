@@ -50,7 +50,7 @@ fn ten_thousand_files_are_read_one_after_the_other() {
 }
 
 #[test]
-fn s2_a_line_of_a_gibibyte_is_read_in_little_memory() {
+fn a_line_of_a_gibibyte_is_read_in_little_memory() {
     let (head, tail) = (r#"{"type":"item.completed","item":{"aggregated_output":""#, r#""}}"#);
     let (input, writer) = pipe();
     let fed = feed_line(writer, head, 1 << 30, tail, lines([C]));
@@ -61,7 +61,7 @@ fn s2_a_line_of_a_gibibyte_is_read_in_little_memory() {
 }
 
 #[test]
-fn a_usage_that_is_too_long_is_said() {
+fn a_usage_on_a_line_beyond_the_cap_is_named() {
     let padded = |padding: usize| {
         format!(
             "{{\"usage\":{{\"output_tokens\":7}},\"type\":\"turn.completed\",\"x\":\"{}\"}}\n",
@@ -81,7 +81,7 @@ fn a_usage_that_is_too_long_is_said() {
 }
 
 #[test]
-fn s5_the_pieces_make_no_difference() {
+fn a_stream_that_comes_in_pieces_is_counted_the_same() {
     let stream = "\u{feff}\r\n".to_owned() + &run(1, 7) + &run(2, 9).repeat(3);
     let whole = filter("usage-diff").arg("-").stdin(stream.as_str()).run();
     let (input, mut writer) = pipe();
@@ -112,7 +112,7 @@ fn names_of_files_that_are_not_there_cost_no_more_than_files() {
 }
 
 #[test]
-fn s17_a_reader_that_leaves_ends_it_quietly() {
+fn a_reader_that_leaves_ends_it_quietly() {
     for args in [&["-"][..], &["--table", "-"], &["--field", "input_tokens", "-"]] {
         let (reader, output) = pipe();
         drop(reader);

@@ -3,6 +3,6 @@
 use crate::harness::transcript::transcript;
 
 #[test]
-fn s1_to_s17_odd_streams_are_read_on() {
+fn odd_streams_are_counted_as_far_as_they_go() {
     transcript("usage-diff/streams");
 }

@@ -1,12 +1,12 @@
-//! What the flags of all filters share.
+//! Parsing the command line, the same way for all filters.
 
 use super::exit::Status;
 use super::printed::Printed;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::time::Duration;
 
-/// The longest time a flag takes: a hundred years in seconds. Above it a deadline could not be computed.
-const MOST_SECONDS: f64 = 3.2e9;
+/// Maximum of a time option: a hundred years in seconds. Above it a deadline could not be computed.
+const MAX_SECONDS: f64 = 3.2e9;
 
 /// Parses the command line of filter `name`.
 ///
@@ -23,13 +23,13 @@ pub fn parse_with_hints<T: clap::Parser>(
 ) -> Result<T, Printed> {
     T::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader of the help that leaves early has read enough.
+            // A reader that leaves early has read enough of the help.
             let _ = error.print();
             Printed::help()
         }
         kind => {
             let what = match kind {
-                // Its text would be that of the help.
+                // The message would be the whole help.
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command given".to_owned(),
                 _ => first_paragraph(&error.to_string()) + &nearest(&error, hint),
             };
@@ -50,7 +50,7 @@ fn first_paragraph(rendered: &str) -> String {
     lines.join(" ")
 }
 
-/// What was meant, where the parser can tell.
+/// What to write instead, where the parser knows it.
 fn nearest(error: &clap::Error, hint: impl Fn(&str) -> Option<String>) -> String {
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
@@ -78,7 +78,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 /// A time in seconds, fractions allowed, zero too.
 pub fn seconds_or_zero(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
-        Ok(number) if (0.0..=MOST_SECONDS).contains(&number) => Ok(Duration::from_secs_f64(number)),
+        Ok(number) if (0.0..=MAX_SECONDS).contains(&number) => Ok(Duration::from_secs_f64(number)),
         _ => Err(format!("'{text}' is not a time in seconds")),
     }
 }

@@ -1,15 +1,15 @@
-//! Every exit status of every filter, on one screen.
+//! The exit statuses of all filters.
 
 use std::process::ExitCode;
 
-/// How a filter ends.
+/// The exit status of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status(u8);
 
 impl Status {
     /// Done; the run or wave completed.
     pub const DONE: Status = Status(0);
-    /// The answer is no: a run failed, or had no text.
+    /// The run failed, or has no answer.
     pub const NO: Status = Status(1);
     /// Wrong usage.
     pub const USAGE: Status = Status(64);

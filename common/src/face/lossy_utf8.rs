@@ -1,12 +1,12 @@
-//! Text that comes in chunks, with what is not UTF-8 replaced: a damaged line is shown rather than left out.
+//! Decodes text in chunks, and replaces what is not UTF-8, so that a damaged line is shown rather than left out.
 
 use std::borrow::Cow;
 
 /// Decodes a stream as [`String::from_utf8_lossy`] decodes the whole of it, wherever its chunks are cut.
 #[derive(Debug, Default)]
 pub struct LossyUtf8 {
-    /// The beginning of a character whose rest is to come: at most three bytes, and never an LF.
-    open: Vec<u8>,
+    /// The beginning of a character whose rest has not come: at most three bytes, and never an LF.
+    partial: Vec<u8>,
 }
 
 impl LossyUtf8 {
@@ -17,22 +17,22 @@ impl LossyUtf8 {
 
     /// The text of the next chunk. A character that the chunk does not finish is held back.
     pub fn push<'a>(&mut self, chunk: &'a [u8]) -> Cow<'a, str> {
-        if self.open.is_empty() {
+        if self.partial.is_empty() {
             return String::from_utf8_lossy(self.hold_back(chunk));
         }
-        let joined = [&std::mem::take(&mut self.open), chunk].concat();
+        let joined = [&std::mem::take(&mut self.partial), chunk].concat();
         Cow::Owned(String::from_utf8_lossy(self.hold_back(&joined)).into_owned())
     }
 
-    /// The text of a character that the end of the stream leaves unfinished.
+    /// The text at the end of the stream: U+FFFD for an unfinished character, else nothing.
     pub fn end(&mut self) -> &'static str {
-        if std::mem::take(&mut self.open).is_empty() { "" } else { "\u{fffd}" }
+        if std::mem::take(&mut self.partial).is_empty() { "" } else { "\u{fffd}" }
     }
 
-    /// Keeps the unfinished character at the end of `bytes`, and gives what stands before it.
+    /// Keeps the unfinished character at the end of `bytes`, and returns what is before it.
     fn hold_back<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let (whole, open) = bytes.split_at(bytes.len() - unfinished(bytes));
-        self.open.extend_from_slice(open);
+        let (whole, partial) = bytes.split_at(bytes.len() - unfinished(bytes));
+        self.partial.extend_from_slice(partial);
         whole
     }
 }
@@ -94,7 +94,7 @@ mod tests {
             let mut decoder = LossyUtf8::new();
             for byte in bytes.chunks(1) {
                 decoder.push(byte);
-                assert!(decoder.open.len() < 4 && !decoder.open.contains(&b'\n'));
+                assert!(decoder.partial.len() < 4 && !decoder.partial.contains(&b'\n'));
             }
         }
     }

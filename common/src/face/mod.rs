@@ -1,4 +1,4 @@
-//! What touches the person: messages, help, exit statuses, text on a terminal.
+//! The band for the user: messages, help, exit statuses, text on a terminal.
 
 pub mod args;
 pub mod exit;

@@ -1,27 +1,27 @@
-//! Text made harmless for a terminal.
+//! Escapes control characters for a terminal.
 //!
-//! What Codex, a model or a file name says is shown to people; it must not move their cursor, set their clipboard
-//! or reorder their line. Characters that drive a terminal are shown as escapes, all others as they are.
+//! Text of Codex, of a model or in a file name must not move the cursor, set the clipboard or reorder a line. Characters
+//! that control a terminal are written as escapes, all others as they are.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// `text` on one line: every control character escaped, LF and TAB too.
 pub fn line(text: &str) -> Cow<'_, str> {
-    escape(text, drives)
+    escape(text, is_control)
 }
 
 /// `text` as a block: LF and TAB stay.
 pub fn block(text: &str) -> Cow<'_, str> {
-    escape(text, |c| c != '\n' && c != '\t' && drives(c))
+    escape(text, |c| c != '\n' && c != '\t' && is_control(c))
 }
 
-/// Lines of JSON, which mean the same: what is dangerous is written as `\u` escapes, as JSON allows in any string. LF
+/// Lines of JSON with the same meaning: control characters are written as `\u` escapes, as JSON allows in any string. LF
 /// and TAB stay. CR, which JSON allows between values alone, becomes a space.
 pub fn json(lines: &str) -> Cow<'_, str> {
     escape_with(
         lines,
-        |c| c != '\n' && c != '\t' && drives(c),
+        |c| c != '\n' && c != '\t' && is_control(c),
         |c, out| {
             if c == '\r' {
                 out.push(' ');
@@ -33,9 +33,9 @@ pub fn json(lines: &str) -> Cow<'_, str> {
     )
 }
 
-/// Whether `c` drives a terminal: C0, DEL, C1, and the bidirectional controls of Unicode (UAX 9, table 2: the
+/// Whether `c` controls a terminal: C0, DEL, C1, and the bidirectional controls of Unicode (UAX 9, table 2: the
 /// marks, embeddings, overrides and isolates).
-fn drives(c: char) -> bool {
+fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_drives_a_terminal_is_shown_escaped() {
+    fn control_characters_are_escaped() {
         assert_eq!(line("a\x1b]52;c;eA==\x07b"), "a\\u{1b}]52;c;eA==\\u{7}b");
         assert_eq!(line("x\r\n\ty\u{9b}2J\u{202e}z\u{7f}"), "x\\r\\n\\ty\\u{9b}2J\\u{202e}z\\u{7f}");
         assert_eq!(block("x\r\n\ty\u{2067}"), "x\\r\n\ty\\u{2067}");

@@ -110,7 +110,7 @@ fn write(mut text: &[u8]) {
 /// The message of a system error, in lower case and without its number.
 pub fn why(error: &io::Error) -> String {
     let text = error.to_string();
-    let words = text.split(" (os error").next().unwrap_or_default();
-    let mut chars = words.chars();
+    let message = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = message.chars();
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
 }

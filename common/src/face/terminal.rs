@@ -1,7 +1,7 @@
-//! The one way to a terminal: what stands on a person's screen cannot drive it, what goes anywhere else is exact.
+//! Output for a terminal is escaped; output for anything else is exact.
 //!
-//! Whether a descriptor is a terminal is asked once, when [`Target`] is made. Texts, records and streams then go
-//! through it. Messages on stderr go through [`super::say`], which makes them harmless wherever stderr goes.
+//! A [`Target`] finds out once whether a descriptor is a terminal. Texts, records and streams then go through it.
+//! Messages on stderr go through [`super::say`], which always escapes them.
 
 use super::lossy_utf8::LossyUtf8;
 use super::safe;
@@ -9,22 +9,22 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
-/// What kind of thing is written to.
+/// The kind of output that is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// A terminal: a person reads it.
+    /// A terminal.
     Terminal,
-    /// A file, a pipe, a device: it takes the exact bytes.
+    /// A file, a pipe or a device: it gets the exact bytes.
     Other,
 }
 
 impl Target {
-    /// What `descriptor` is.
+    /// The target behind `descriptor`.
     pub fn of(descriptor: impl AsFd) -> Target {
         if descriptor.as_fd().is_terminal() { Target::Terminal } else { Target::Other }
     }
 
-    /// What standard output is.
+    /// The target behind standard output.
     pub fn stdout() -> Target {
         Target::of(io::stdout())
     }
@@ -56,7 +56,7 @@ impl Target {
 
 /// A stream of JSON lines that passes through to a target, in chunks of any size.
 ///
-/// To a terminal a line goes as the same JSON: what would drive it is written as an escape. A line that is no JSON
+/// A terminal gets each line as the same JSON, with control characters written as escapes. A line that is no JSON
 /// is escaped in the same way, and bytes that are not UTF-8 are replaced by U+FFFD.
 #[derive(Debug)]
 pub struct JsonLines {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_nothing_that_drives_it() {
+    fn a_terminal_gets_no_control_characters() {
         let terminal = Target::Terminal;
         assert_eq!(terminal.text("a\tb\n\u{1b}[2J"), "a\tb\n\\u{1b}[2J");
         assert_eq!(terminal.bytes(b"\x1b\xff\n"), "\\u{1b}\u{fffd}\n".as_bytes());

@@ -1,9 +1,9 @@
-//! The whole number that digits of JSON stand for.
+//! Whole numbers, exactly as JSON writes them.
 
 /// The value of `digits`, a number as RFC 8259 writes it, when it is a whole one from 0 to 2^64 - 1. Points and
 /// exponents are exact: `1.8e4` is 18000, and `1.5` is nothing.
 ///
-/// A detour over `f64` would round from 2^53 on, and say nothing about it.
+/// By way of `f64`, numbers from 2^53 on would be rounded silently.
 pub fn whole(digits: &str) -> Option<u64> {
     let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
     let (minus, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));

@@ -18,8 +18,8 @@
 //!    makes a sentinel or an activity of the line, and the record is written from that. When the writer takes back the
 //!    beginning of a line, [`LineReader::rewind`] drops it.
 //! 3. *A usage object from a file to the table.* A chunk goes to [`LineReader::push`]. The view has the line as text
-//!    (`KEEP`), because the names of its numbers are not known beforehand; the account reads them from that, and the ledger
-//!    subtracts.
+//!    (`KEEP`), because the names of its numbers are not known beforehand. It makes a `UsageEvent` of the line, whose numbers
+//!    `usage_of` reads; the ledger of `usage-diff` subtracts.
 
 use super::line::Piece;
 use super::scan::{Scan, Scanner, Want};

@@ -1,14 +1,13 @@
-//! The inside of a line: what stands in an array, or under keys that nobody can name beforehand.
+//! Walks through the objects and arrays of a whole line, where a scanner's wants do not reach.
 //!
-//! The scanner's wants do not reach there. This does, for a line that is at hand whole and that a scanner has taken
-//! as one JSON object; of anything else it makes some answer, and no panic. It copies nothing and takes no memory,
-//! so the longest line costs no more than the shortest. The road not taken is serde_json: its `Value` takes ten to
-//! forty times the length of a line (a plan of 900 kB: over 20 MB), refuses an unpaired surrogate that Codex may
-//! well have left, and rounds a number above 2^64.
+//! The line has to be one JSON object by the scanner's verdict. For any other text the result is arbitrary, but there is no
+//! panic. Nothing is copied and no memory is taken, however long the line is. serde_json does not fit: its `Value`
+//! takes ten to forty times the length of a line (a plan of 900 kB: over 20 MB), it refuses an unpaired surrogate, which
+//! Codex may print, and it rounds numbers above 2^64.
 
 use std::borrow::Cow;
 
-/// The members of the object `json`, as they stand: each key with its quotes, and its value. None of anything else.
+/// The members of the object `json` as written: each key with its quotes, and its value. Nothing else has members.
 pub(super) fn members(json: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = json.trim_start_matches('\u{feff}').trim_start().strip_prefix('{').unwrap_or_default();
     std::iter::from_fn(move || {
@@ -20,7 +19,7 @@ pub(super) fn members(json: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The elements of the array `json`, as they stand. None of anything else.
+/// The elements of the array `json` as written. Nothing else has elements.
 pub(super) fn elements(json: &str) -> impl Iterator<Item = &str> {
     let mut rest = json.trim_start().strip_prefix('[').unwrap_or_default();
     std::iter::from_fn(move || {
@@ -30,7 +29,7 @@ pub(super) fn elements(json: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The value at the end of `path`, from the object `json` inwards; of a key that is there twice the last counts.
+/// The value at `path` in the object `json`. Of a key that is there twice the last one counts.
 pub(super) fn at<'a>(json: &'a str, path: &[&str]) -> Option<&'a str> {
     path.iter().try_fold(json, |object, name| {
         members(object)
@@ -40,13 +39,13 @@ pub(super) fn at<'a>(json: &'a str, path: &[&str]) -> Option<&'a str> {
     })
 }
 
-/// The text of a key that stands in quotes; `None` for one with an unpaired surrogate, which no name has.
+/// The text of a key in quotes; `None` for one with an unpaired surrogate.
 pub(super) fn key_name(quoted: &str) -> Option<Cow<'_, str>> {
     let plain = quoted.strip_prefix('"')?.strip_suffix('"')?;
     if plain.contains('\\') { serde_json::from_str(quoted).ok() } else { Some(Cow::Borrowed(plain)) }
 }
 
-/// The value that `json` begins with, without white space, and what stands behind it: a comma, a bracket or nothing.
+/// The value that `json` begins with, without white space, and the rest: it begins with a comma or a bracket, or is empty.
 fn split_value(json: &str) -> (&str, &str) {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -67,7 +66,7 @@ fn split_value(json: &str) -> (&str, &str) {
     (value.trim(), behind)
 }
 
-/// Where the text that `json` begins with ends, behind its closing quote; `None` when it begins with something else.
+/// The index behind the closing quote of the string that `json` begins with; `None` when it begins with something else.
 fn text_end(json: &str) -> Option<usize> {
     let bytes = json.as_bytes();
     if bytes.first() != Some(&b'"') {

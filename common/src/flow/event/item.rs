@@ -1,4 +1,4 @@
-//! The items of a turn: what the agent does on the way to its answer.
+//! The items of a turn: what the agent does before its answer.
 
 use super::super::number;
 use super::super::scan::{Found, Value};
@@ -7,42 +7,42 @@ use super::keys::{
     ITEM_TYPE, text,
 };
 
-/// An item at one point of its way.
+/// An item in one of its phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item<'a> {
-    /// Which event told of it.
-    pub phase: Phase,
-    /// Its name in this process: a resumed run counts from `item_0` again.
+    /// The phase, which is the type of its event.
+    pub phase: ItemPhase,
+    /// Its id in this process; a resumed run counts from `item_0` again.
     pub id: Option<&'a str>,
-    /// What it is.
-    pub kind: Kind<'a>,
+    /// Its type, with its fields.
+    pub kind: ItemKind<'a>,
 }
 
-/// Where on its way an item is.
+/// The phase of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// `item.started`; not every item has one, and not every item that has one has an end.
+pub enum ItemPhase {
+    /// `item.started`. Not every item has this phase, and not every item that has it is completed.
     Started,
-    /// `item.updated`; a to-do list has them.
+    /// `item.updated`, of a to-do list.
     Updated,
-    /// `item.completed`, however it went.
+    /// `item.completed`, also when the item failed.
     Completed,
 }
 
-impl Phase {
-    pub(super) fn named(event: &str) -> Option<Phase> {
+impl ItemPhase {
+    pub(super) fn named(event: &str) -> Option<ItemPhase> {
         match event {
-            "item.started" => Some(Phase::Started),
-            "item.updated" => Some(Phase::Updated),
-            "item.completed" => Some(Phase::Completed),
+            "item.started" => Some(ItemPhase::Started),
+            "item.updated" => Some(ItemPhase::Updated),
+            "item.completed" => Some(ItemPhase::Completed),
             _ => None,
         }
     }
 }
 
-/// What an item is. A completed `agent_message` is an event of its own, [`super::Event::AgentMessage`].
+/// The type of an item, with its fields. A completed `agent_message` is an event of its own, [`super::Event::AgentMessage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind<'a> {
+pub enum ItemKind<'a> {
     /// `reasoning`, up to [`super::MESSAGE_CAP`] bytes.
     Reasoning(Text<'a>),
     /// `command_execution`
@@ -74,7 +74,7 @@ pub enum Kind<'a> {
     WebSearch,
     /// `collab_tool_call`
     CollabCall {
-        /// What is asked of the other agent, as `spawn_agent`.
+        /// The call, as `spawn_agent`.
         tool: Option<&'a str>,
         /// `in_progress`, `completed`, `failed`.
         status: Option<&'a str>,
@@ -83,7 +83,7 @@ pub enum Kind<'a> {
     Error(Option<&'a str>),
 }
 
-/// A text as far as it is kept.
+/// A text, or its beginning up to a cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text<'a> {
     /// The text, or its beginning, cut at a character.
@@ -93,20 +93,20 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// A text that is all there.
+    /// A text that is not cut.
     pub fn whole(text: &'a str) -> Text<'a> {
         Text { text, whole: true }
     }
 }
 
 impl<'a> Item<'a> {
-    /// Reads the item of an event; `None` for a type that this page does not know.
-    pub(super) fn of(phase: Phase, found: Found<'a>) -> Option<Item<'a>> {
+    /// Reads the item of an event; `None` for an unknown type.
+    pub(super) fn of(phase: ItemPhase, found: Found<'a>) -> Option<Item<'a>> {
         let status = text(found, ITEM_STATUS);
         let kind = match text(found, ITEM_TYPE)? {
-            "reasoning" => Kind::Reasoning(kept(found, ITEM_TEXT)?),
-            "command_execution" => Kind::Command {
-                command: kept(found, ITEM_COMMAND),
+            "reasoning" => ItemKind::Reasoning(capped_text(found, ITEM_TEXT)?),
+            "command_execution" => ItemKind::Command {
+                command: capped_text(found, ITEM_COMMAND),
                 status,
                 exit_code: match found.get(ITEM_EXIT_CODE) {
                     Some(Value::Number(Some(digits))) => number::whole_signed(digits),
@@ -114,20 +114,21 @@ impl<'a> Item<'a> {
                 },
             },
             "mcp_tool_call" => {
-                Kind::ToolCall { server: text(found, ITEM_SERVER), tool: text(found, ITEM_TOOL), status }
+                ItemKind::ToolCall { server: text(found, ITEM_SERVER), tool: text(found, ITEM_TOOL), status }
             }
-            "file_change" => Kind::FileChange { status },
-            "todo_list" => Kind::TodoList,
-            "web_search" => Kind::WebSearch,
-            "collab_tool_call" => Kind::CollabCall { tool: text(found, ITEM_TOOL), status },
-            "error" => Kind::Error(text(found, ITEM_MESSAGE)),
+            "file_change" => ItemKind::FileChange { status },
+            "todo_list" => ItemKind::TodoList,
+            "web_search" => ItemKind::WebSearch,
+            "collab_tool_call" => ItemKind::CollabCall { tool: text(found, ITEM_TOOL), status },
+            "error" => ItemKind::Error(text(found, ITEM_MESSAGE)),
             _ => return None,
         };
         Some(Item { phase, id: text(found, ITEM_ID), kind })
     }
 }
 
-pub(super) fn kept<'a>(found: Found<'a>, want: usize) -> Option<Text<'a>> {
+/// The text of a wanted value.
+pub(super) fn capped_text<'a>(found: Found<'a>, want: usize) -> Option<Text<'a>> {
     match found.get(want) {
         Some(Value::Text { text, whole }) => Some(Text { text, whole }),
         _ => None,
@@ -139,12 +140,12 @@ mod tests {
     use super::super::{Event, scanner};
     use super::*;
 
-    fn check(item: &str, expected: Option<Kind<'_>>) {
+    fn check(item: &str, expected: Option<ItemKind<'_>>) {
         let mut scanner = scanner();
         for (event, phase) in [
-            ("item.started", Phase::Started),
-            ("item.updated", Phase::Updated),
-            ("item.completed", Phase::Completed),
+            ("item.started", ItemPhase::Started),
+            ("item.updated", ItemPhase::Updated),
+            ("item.completed", ItemPhase::Completed),
         ] {
             scanner.push(format!(r#"{{"type":"{event}","item":{item}}}"#).as_bytes());
             let expected =
@@ -158,42 +159,53 @@ mod tests {
         let whole = |text| Text { text, whole: true };
         check(
             r#"{"id":"item_1","type":"reasoning","text":"**hm**"}"#,
-            Some(Kind::Reasoning(whole("**hm**"))),
+            Some(ItemKind::Reasoning(whole("**hm**"))),
         );
         check(
             r#"{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","exit_code":null,"status":"in_progress"}"#,
-            Some(Kind::Command { command: Some(whole("ls")), status: Some("in_progress"), exit_code: None }),
+            Some(ItemKind::Command {
+                command: Some(whole("ls")),
+                status: Some("in_progress"),
+                exit_code: None,
+            }),
         );
         check(
             r#"{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","exit_code":-1,"status":"failed"}"#,
-            Some(Kind::Command { command: Some(whole("ls")), status: Some("failed"), exit_code: Some(-1) }),
+            Some(ItemKind::Command {
+                command: Some(whole("ls")),
+                status: Some("failed"),
+                exit_code: Some(-1),
+            }),
         );
         check(
             r#"{"id":"item_1","type":"mcp_tool_call","server":"demo","tool":"echo","result":null,"error":null,"status":"completed"}"#,
-            Some(Kind::ToolCall { server: Some("demo"), tool: Some("echo"), status: Some("completed") }),
+            Some(ItemKind::ToolCall { server: Some("demo"), tool: Some("echo"), status: Some("completed") }),
         );
         check(
             r#"{"id":"item_1","type":"file_change","changes":[],"status":"completed"}"#,
-            Some(Kind::FileChange { status: Some("completed") }),
+            Some(ItemKind::FileChange { status: Some("completed") }),
         );
-        check(r#"{"id":"item_1","type":"todo_list","items":[]}"#, Some(Kind::TodoList));
-        check(r#"{"id":"item_1","type":"web_search","id":"ws_1","query":"x"}"#, Some(Kind::WebSearch));
+        check(r#"{"id":"item_1","type":"todo_list","items":[]}"#, Some(ItemKind::TodoList));
+        check(r#"{"id":"item_1","type":"web_search","id":"ws_1","query":"x"}"#, Some(ItemKind::WebSearch));
         check(
             r#"{"id":"item_1","type":"collab_tool_call","tool":"spawn_agent","status":"failed"}"#,
-            Some(Kind::CollabCall { tool: Some("spawn_agent"), status: Some("failed") }),
+            Some(ItemKind::CollabCall { tool: Some("spawn_agent"), status: Some("failed") }),
         );
-        check(r#"{"id":"item_1","type":"error","message":"careful"}"#, Some(Kind::Error(Some("careful"))));
+        check(
+            r#"{"id":"item_1","type":"error","message":"careful"}"#,
+            Some(ItemKind::Error(Some("careful"))),
+        );
     }
 
     #[test]
     fn odd_fields_are_nothing_and_unknown_types_are_other() {
         check(
             r#"{"id":"item_1","type":"command_execution","command":["ls"],"exit_code":"3","status":null}"#,
-            Some(Kind::Command { command: None, status: None, exit_code: None }),
+            Some(ItemKind::Command { command: None, status: None, exit_code: None }),
         );
         check(
             r#"{"id":"item_1","type":"mcp_tool_call"}"#,
-            Some(Kind::ToolCall { server: None, tool: None, status: None }),
+            Some(ItemKind::ToolCall { server: None, tool: None, status: None }),
         );
         check(r#"{"id":"item_1","type":"reasoning","text":null}"#, None);
         check(r#"{"id":"item_1","type":"request_user_input"}"#, None);
@@ -206,7 +218,7 @@ mod tests {
         let command = format!("{}\u{1f469}\u{200d}\u{1f680}", "x".repeat(4093));
         check(
             &format!(r#"{{"id":"item_1","type":"command_execution","command":"{command}"}}"#),
-            Some(Kind::Command {
+            Some(ItemKind::Command {
                 command: Some(Text { text: &"x".repeat(4093), whole: false }),
                 status: None,
                 exit_code: None,

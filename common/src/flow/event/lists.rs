@@ -1,18 +1,17 @@
-//! What stands in the arrays of an item, and in the usage of a turn: for who has the whole line at hand.
+//! The arrays of an item, and the numbers of a usage.
 //!
-//! The scanner's wants do not reach into arrays, nor to keys that are unknown today. These functions read a line
-//! again, and only lines of the few events that have such a thing need it. Their line is one that a scanner has
-//! taken as one JSON object.
+//! A scanner's wants do not reach into arrays, nor to keys that are not known beforehand. These functions read a whole
+//! line again, which only few events need. The line has to be one JSON object by the scanner's verdict.
 
 use super::super::scan::{Found, Scan, Scanner, Value, Want};
 use super::inside::{at, elements, key_name, members};
-use super::item::{Text, kept};
+use super::item::{Text, capped_text};
 use super::keys::text;
 use std::collections::VecDeque;
 
 /// A file of a `file_change`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change<'a> {
+pub struct FileChange<'a> {
     /// Its path, up to 4,096 bytes.
     pub path: Text<'a>,
     /// `add`, `delete` or `update`, where it is a text.
@@ -21,35 +20,34 @@ pub struct Change<'a> {
 
 /// A step of a `todo_list`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step<'a> {
-    /// What is to be done, up to 1,024 bytes.
+pub struct PlanStep<'a> {
+    /// The text of the step, up to 1,024 bytes.
     pub text: Text<'a>,
     /// Whether it is done.
     pub completed: bool,
 }
 
-/// Hands each file of the `file_change` on `line` to `each`. One without a path is passed over.
-pub fn changes(line: &str, mut each: impl FnMut(Change<'_>)) {
+/// Hands each file of the `file_change` on `line` to `each`. One without a path is skipped.
+pub fn changes(line: &str, mut each: impl FnMut(FileChange<'_>)) {
     static WANTS: [Want; 2] = [Want { path: &["path"], cap: 4096 }, Want { path: &["kind"], cap: 64 }];
     objects(line, &["item", "changes"], &WANTS, |found| {
-        if let Some(path) = kept(found, 0) {
-            each(Change { path, kind: text(found, 1) });
+        if let Some(path) = capped_text(found, 0) {
+            each(FileChange { path, kind: text(found, 1) });
         }
     });
 }
 
-/// Hands each step of the `todo_list` on `line` to `each`. One without a text is passed over.
-pub fn steps(line: &str, mut each: impl FnMut(Step<'_>)) {
+/// Hands each step of the `todo_list` on `line` to `each`. One without a text is skipped.
+pub fn steps(line: &str, mut each: impl FnMut(PlanStep<'_>)) {
     static WANTS: [Want; 2] = [Want { path: &["text"], cap: 1024 }, Want { path: &["completed"], cap: 0 }];
     objects(line, &["item", "items"], &WANTS, |found| {
-        if let Some(text) = kept(found, 0) {
-            each(Step { text, completed: found.get(1) == Some(Value::Bool(true)) });
+        if let Some(text) = capped_text(found, 0) {
+            each(PlanStep { text, completed: found.get(1) == Some(Value::Bool(true)) });
         }
     });
 }
 
-/// Hands each number in the `usage` on `line` to `each`: its name, and its digits as they stand. What is no number is
-/// passed over.
+/// Hands each number in the `usage` on `line` to `each`: its name, and its digits as written. Other values are skipped.
 pub fn usage_numbers(line: &str, mut each: impl FnMut(&str, &str)) {
     let Some(usage) = at(line, &["usage"]) else { return };
     for (key, value) in members(usage) {
@@ -68,23 +66,23 @@ pub fn tool_failure(line: &str, mut each: impl FnMut(Text<'_>)) {
     let mut scanner = Scanner::new(&ERROR);
     scanner.push(line.as_bytes());
     if let Scan::Object(found) = scanner.finish()
-        && let Some(text) = kept(found, 0)
+        && let Some(text) = capped_text(found, 0)
     {
         return each(text);
     }
     objects(line, &["item", "result", "content"], &CONTENT, |found| {
-        if let Some(text) = kept(found, 0) {
+        if let Some(text) = capped_text(found, 0) {
             each(text);
         }
     });
 }
 
-/// Hands what the agents of the `collab_tool_call` on `line` say of themselves to `each`, up to 4,096 bytes.
+/// Hands the message of each agent of the `collab_tool_call` on `line` to `each`, up to 4,096 bytes.
 pub fn agent_messages(line: &str, mut each: impl FnMut(Text<'_>)) {
     static WANTS: [Want; 1] = [Want { path: &["message"], cap: 4096 }];
     let states = at(line, &["item", "agents_states"]).into_iter().flat_map(members).map(|(_, state)| state);
     found_in(states, &WANTS, |found| {
-        if let Some(text) = kept(found, 0) {
+        if let Some(text) = capped_text(found, 0) {
             each(text);
         }
     });
@@ -102,13 +100,13 @@ pub fn last_output(line: &str, count: usize, each: impl FnOnce(&str)) {
         scanner.push(part.as_bytes());
     }
     if let Scan::Object(found) = scanner.finish()
-        && let Some(Text { text, .. }) = kept(found, 0)
+        && let Some(Text { text, .. }) = capped_text(found, 0)
     {
         each(text);
     }
 }
 
-/// The last `count` lines of a text that stands in JSON, as it stands there: an LF is the escape `\n`.
+/// The last `count` lines of a text in JSON, with its escapes: an LF is `\n`.
 fn last_lines(text: &str, count: usize) -> &str {
     let mut starts = VecDeque::from([0]);
     let mut at = 0;
@@ -125,18 +123,18 @@ fn last_lines(text: &str, count: usize) -> &str {
     if count == 0 { "" } else { &text[starts[0]..] }
 }
 
-/// Hands the id of each agent that the `collab_tool_call` on `line` names to `each`, some of them twice. True when there
-/// must be an agent and none is named: `wait` of Codex 0.162 and later is all that a stream has of some.
+/// Hands the id of each agent in the `collab_tool_call` on `line` to `each`, some of them twice. Returns true when there
+/// must be an agent and there is no id: of some agents, a stream of Codex 0.162 and later has only the `wait`.
 pub fn agents(line: &str, mut each: impl FnMut(&str)) -> bool {
-    let mut is_named = false;
+    let mut has_id = false;
     let receivers = at(line, &["item", "receiver_thread_ids"]).into_iter().flat_map(elements);
     let states = at(line, &["item", "agents_states"]).into_iter().flat_map(members).map(|(key, _)| key);
     for id in receivers.chain(states).filter_map(key_name) {
-        is_named = true;
+        has_id = true;
         each(&id);
     }
     let status = at(line, &["item", "status"]).and_then(key_name);
-    !is_named && !matches!(status.as_deref(), Some("in_progress" | "failed"))
+    !has_id && !matches!(status.as_deref(), Some("in_progress" | "failed"))
 }
 
 /// Hands what `wants` find in each object of the array at `path` to `each`.

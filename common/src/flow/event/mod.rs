@@ -19,9 +19,9 @@ use keys::{
 };
 
 pub use activity_fields::ActivityFields;
-pub use item::{Item, Kind, Phase, Text};
+pub use item::{Item, ItemKind, ItemPhase, Text};
 pub use lists::{
-    Change, Step, agent_messages, agents, changes, last_output, steps, tool_failure, usage_numbers,
+    FileChange, PlanStep, agent_messages, agents, changes, last_output, steps, tool_failure, usage_numbers,
 };
 pub use usage_event::UsageEvent;
 pub use views::{EventLines, Sentinels, TurnLines, UsageLines};
@@ -81,7 +81,7 @@ impl<'a> Event<'a> {
     pub fn of(scan: Scan<'a>) -> Event<'a> {
         match (scan, Event::of_turns(scan)) {
             (Scan::Object(found), Event::Other) => {
-                let phase = text(found, TYPE).and_then(Phase::named);
+                let phase = text(found, TYPE).and_then(ItemPhase::named);
                 phase.and_then(|phase| Item::of(phase, found)).map_or(Event::Other, Event::Item)
             }
             (_, event) => event,

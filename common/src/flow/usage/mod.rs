@@ -1,7 +1,7 @@
 //! The usage of a turn: how many tokens Codex reports, by the name of each field.
 //!
-//! Codex reports the total of a thread so far (0.79 and later) or of one process (0.77 and earlier). What a number is
-//! not known to be is `None`, never 0.
+//! Codex reports the total of a thread so far (0.79 and later) or of one process (0.77 and earlier). A number that is not
+//! known is `None`, never 0.
 
 mod counts;
 
