@@ -174,7 +174,15 @@ fn a_pipeline_goes_as_it_is_written() {
 }
 
 #[test]
+fn a_stream_is_sealed_as_it_is_written() {
+    let document = manual("jsonl-sentinel");
+    let (_scratch, stdout) = runs_at_home(&document, &["Examples"]);
+    assert_eq!(without_numbers(&stdout), without_numbers(&outputs(&document, "Examples").concat()));
+}
+
+#[test]
 fn a_wave_is_watched_as_it_is_written() {
+    let document = manual("wave-watch");
     let scratch = Scratch::git();
     fs::create_dir(scratch.path("bin")).expect("a folder");
     for (name, program) in
@@ -182,7 +190,7 @@ fn a_wave_is_watched_as_it_is_written() {
     {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let blocks = section(&README, "Watching a wave").split("```sh\n").skip(1);
+    let blocks = section(&document, "Examples").split("```sh\n").skip(1);
     let script: String = blocks.map(|block| block.split("```").next().expect("its end")).collect();
     let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").expect("a PATH"));
     let ran =
@@ -196,12 +204,13 @@ fn a_wave_is_watched_as_it_is_written() {
 
 #[test]
 fn the_launches_of_a_wave_are_cancelled_as_the_jobs_of_the_shell() {
+    let document = manual("wave-watch");
     let scratch = Scratch::git();
     fs::create_dir(scratch.path("bin")).expect("a folder");
     for (name, program) in [("codex-launch", "codex-launch"), ("codex", "fake-codex")] {
         symlink(binary(program), scratch.path("bin").join(name)).expect("a link");
     }
-    let (_, block) = section(&README, "Watching a wave").split_once("```sh\n").expect("a block");
+    let (_, block) = section(&document, "Examples").split_once("```sh\n").expect("a block");
     let (launches, _) = block.split_once("\nwave-watch ").expect("the watcher");
     let script = format!(
         "{launches}\nuntil [ -s A1.progress.jsonl ] && [ -s A2.progress.jsonl ]; do sleep 0.02; done\n\

@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::args::{EventSource, RenderConfig};
-use common::edge::follow::{Change, Pace, Set, Told};
+use common::edge::follow::{Change, FileChange, Pace, Set};
 use common::edge::reader::Input;
 use common::face::exit::Status;
 use common::face::lossy_utf8::LossyUtf8;
@@ -158,15 +158,15 @@ impl<'a, S: EventSink> EventReader<'a, S> {
             let until = self.sink.awaits_next().then(|| Instant::now() + PAUSE);
             let (mut is_over, mut is_pause, mut fault) = (false, true, None);
             set.round(until, |_, news| {
-                is_pause &= matches!(news, Told::Pause(_));
+                is_pause &= matches!(news, FileChange::Pause(_));
                 match news {
-                    Told::Bytes(chunk) => {
+                    FileChange::Bytes(chunk) => {
                         self.push(chunk);
                         is_over = !self.sink.end_chunk() || self.has_sentinel;
                     }
-                    Told::Back => self.drop_line(),
-                    Told::Pause(_) => {}
-                    Told::Anew(change) => {
+                    FileChange::Rewind => self.drop_line(),
+                    FileChange::Pause(_) => {}
+                    FileChange::Restart(change) => {
                         let what = match change {
                             Change::Replaced => "another file is there now",
                             Change::Truncated => "was cut",
@@ -174,8 +174,8 @@ impl<'a, S: EventSink> EventReader<'a, S> {
                         say::line(NAME, &format!("{name}: {what}: read from its beginning"));
                         self.restart();
                     }
-                    Told::Unreadable(error) => fault = Some(say::why(&error)),
-                    Told::Irregular => fault = Some("not a regular file".to_owned()),
+                    FileChange::Unreadable(error) => fault = Some(say::why(&error)),
+                    FileChange::Irregular => fault = Some("not a regular file".to_owned()),
                 }
                 if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

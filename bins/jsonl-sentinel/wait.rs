@@ -5,7 +5,7 @@ mod search;
 
 use crate::args::Wait;
 use crate::{NAME, print};
-use common::edge::follow::{Pace, Set, Told};
+use common::edge::follow::{FileChange, Pace, Set};
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -68,11 +68,11 @@ impl<'a> Waiting<'a> {
     /// Waits for changes, and takes them. The error is the status, and has been printed.
     fn round(&mut self, set: &mut Set, end: Option<Instant>) -> Result<(), Status> {
         let mut result = Ok(());
-        set.round(end, |file, told| {
+        set.round(end, |file, change| {
             if result.is_err() || self.is_over() {
                 return ControlFlow::Break(());
             }
-            self.take(file, told).unwrap_or_else(|status| {
+            self.take(file, change).unwrap_or_else(|status| {
                 result = Err(status);
                 ControlFlow::Break(())
             })
@@ -85,11 +85,11 @@ impl<'a> Waiting<'a> {
     }
 
     /// Takes a change of a file. The error is the status, and has been printed.
-    fn take(&mut self, file: usize, told: Told<'_>) -> Result<ControlFlow<()>, Status> {
+    fn take(&mut self, file: usize, change: FileChange<'_>) -> Result<ControlFlow<()>, Status> {
         let path = &self.config.files[file];
         let Some(search) = &mut self.searches[file] else { return Ok(ControlFlow::Break(())) };
-        match told {
-            Told::Bytes(bytes) => {
+        match change {
+            FileChange::Bytes(bytes) => {
                 if let Some(found) = search.push(bytes) {
                     print_found::print(
                         &found,
@@ -104,11 +104,11 @@ impl<'a> Waiting<'a> {
                     return Ok(ControlFlow::Break(()));
                 }
             }
-            Told::Back => search.rewind(),
-            Told::Pause(_) => {}
-            Told::Anew(_) => *search = Search::new(),
-            Told::Unreadable(error) => return Err(cannot_read(path, &why(&error))),
-            Told::Irregular => return Err(cannot_read(path, "not a regular file")),
+            FileChange::Rewind => search.rewind(),
+            FileChange::Pause(_) => {}
+            FileChange::Restart(_) => *search = Search::new(),
+            FileChange::Unreadable(error) => return Err(cannot_read(path, &why(&error))),
+            FileChange::Irregular => return Err(cannot_read(path, "not a regular file")),
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -9,7 +9,7 @@ use crate::record::Fault;
 use crate::table::Table;
 use crate::wave::{End, Happening, Look, Wave};
 use crate::{NAME, args::Ui};
-use common::edge::follow::{Pace, Set, Told};
+use common::edge::follow::{FileChange, Pace, Set};
 use common::edge::signals::Interrupt;
 use common::face::exit::Status;
 use common::face::printed::Printed;
@@ -127,28 +127,28 @@ impl Watch {
     }
 
     /// Takes what is told of the file of `agent`; breaks off when there is nothing more to hear.
-    fn take(&mut self, agent: usize, told: Told<'_>) -> ControlFlow<()> {
+    fn take(&mut self, agent: usize, told: FileChange<'_>) -> ControlFlow<()> {
         if self.is_over() {
             return ControlFlow::Break(());
         }
         let now = self.started.elapsed();
         let (wave, out) = (&mut self.wave, &mut self.out.records);
         match told {
-            Told::Bytes(bytes) => {
+            FileChange::Bytes(bytes) => {
                 wave.observe(agent, Happening::Life, now, out);
                 self.readers[agent].push(&mut self.spare, bytes, |line| {
                     wave.observe(agent, Happening::Line(line), now, out);
                 });
             }
-            Told::Pause(file) => {
+            FileChange::Pause(file) => {
                 if wave.wants_writer(agent) && file.is_taken() == Some(true) {
                     wave.observe(agent, Happening::Writer, now, out);
                 }
                 wave.observe(agent, Happening::Pause, now, out);
             }
-            Told::Back => self.readers[agent].rewind(&mut self.spare, wave.is_at_start(agent)),
-            Told::Anew(_) => wave.observe(agent, Happening::Fault(Fault::Truncated), now, out),
-            Told::Unreadable(_) | Told::Irregular => {
+            FileChange::Rewind => self.readers[agent].rewind(&mut self.spare, wave.is_at_start(agent)),
+            FileChange::Restart(_) => wave.observe(agent, Happening::Fault(Fault::Truncated), now, out),
+            FileChange::Unreadable(_) | FileChange::Irregular => {
                 wave.observe(agent, Happening::Fault(Fault::Unreadable), now, out);
             }
         }

@@ -9,46 +9,46 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How much of one file is read before it is the others' turn.
+/// How much of one file is read before the other files are.
 const SLICE: u64 = 4 << 20;
 
 /// How long ago a change must be for a later one to have another time stamp: two seconds is the coarsest of any file
 /// system (FAT).
 const PAST: Duration = Duration::from_secs(2);
 
-/// What is told of a file, in the order in which it came about.
+/// A change of a file. Changes come in the order in which they were found.
 #[derive(Debug)]
-pub enum Told<'a> {
-    /// It has these bytes more. They end where a line ends, or do not.
+pub enum FileChange<'a> {
+    /// These bytes follow those so far. They may end within a line.
     Bytes(&'a [u8]),
-    /// The unfinished line at the end of the bytes so far is void; the next bytes begin it anew.
-    Back,
-    /// All bytes so far are void; the next ones are a file's first.
-    Anew(Change),
-    /// All bytes that it had when it was looked at have been told.
-    Pause(Held<'a>),
-    /// It is there and cannot be read.
+    /// The unfinished last line was taken back; the next bytes begin it again.
+    Rewind,
+    /// All bytes so far are void; the next bytes are the first of the file.
+    Restart(Change),
+    /// All bytes that the file had at this look were given.
+    Pause(OpenFile<'a>),
+    /// It exists and cannot be read.
     Unreadable(io::Error),
-    /// What is there is not a regular file.
+    /// It is not a regular file.
     Irregular,
 }
 
 /// How a look ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Looked {
-    /// All that there was has been told.
+    /// All changes were given.
     Done,
     /// There is more to read.
     More,
-    /// Nobody wants to hear more.
+    /// The caller has no more use for the file.
     Unwanted,
 }
 
-/// A file for as long as it is open for a look.
+/// A file that is open during a look.
 #[derive(Debug, Clone, Copy)]
-pub struct Held<'a>(&'a File);
+pub struct OpenFile<'a>(&'a File);
 
-impl Held<'_> {
+impl OpenFile<'_> {
     /// Whether a writer has taken it for itself: see [`super::super::output::Output::open_alone`]. `None` where that
     /// cannot be asked.
     pub fn is_taken(&self) -> Option<bool> {
@@ -56,18 +56,18 @@ impl Held<'_> {
     }
 }
 
-/// A file at a path, and what was had of it.
+/// A file at a path, and how far it was read.
 #[derive(Debug)]
 pub(super) struct Followed {
     path: PathBuf,
     cursor: Cursor,
     /// Up to where it is being read; none between looks that ended.
     goal: Option<u64>,
-    /// Whether something stood at the path at the last look.
+    /// Whether there was anything at the path at the last look.
     is_there: bool,
-    /// Whether something stood there at any look.
+    /// Whether there was anything there at any look.
     was_there: bool,
-    /// Whether the path has been seen to be a link: changes of what it leads to are told of elsewhere.
+    /// Whether the path was a link at any look. A change of its target gives no notice here.
     is_link: bool,
 }
 
@@ -99,7 +99,7 @@ impl Followed {
     pub(super) fn is_taken(&self) -> Option<bool> {
         let file = open(&self.path).ok()?;
         about(&file.metadata().ok()?)?;
-        Held(&file).is_taken()
+        OpenFile(&file).is_taken()
     }
 
     pub(super) fn is_link(&self) -> bool {
@@ -113,7 +113,7 @@ impl Followed {
         hinted: bool,
         until: Option<Instant>,
         room: &mut [u8],
-        each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
+        each: &mut impl FnMut(FileChange<'_>) -> ControlFlow<()>,
     ) -> Looked {
         match self.read(hinted, until, room, each) {
             Ok(looked) => looked,
@@ -130,7 +130,7 @@ impl Followed {
                 self.see_link();
                 Looked::Done
             }
-            Err(error) => tell(each, Told::Unreadable(error)),
+            Err(error) => give(each, FileChange::Unreadable(error)),
         }
     }
 
@@ -139,7 +139,7 @@ impl Followed {
         hinted: bool,
         until: Option<Instant>,
         room: &mut [u8],
-        each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
+        each: &mut impl FnMut(FileChange<'_>) -> ControlFlow<()>,
     ) -> io::Result<Looked> {
         // Most looks without a hint end here, without an open. With one, the open tells as much; a device, which an
         // open might do something to, is not opened before it was looked at once.
@@ -147,20 +147,20 @@ impl Followed {
             let metadata = fs::metadata(&self.path)?;
             (self.is_there, self.was_there) = (true, true);
             match about(&metadata) {
-                None => return Ok(tell(each, Told::Irregular)),
+                None => return Ok(give(each, FileChange::Irregular)),
                 Some(now) if self.cursor.is_current(&now) => return Ok(Looked::Done),
                 Some(_) => {}
             }
         }
         let file = open(&self.path)?;
-        let Some(now) = about(&file.metadata()?) else { return Ok(tell(each, Told::Irregular)) };
+        let Some(now) = about(&file.metadata()?) else { return Ok(give(each, FileChange::Irregular)) };
         let mut ahead = 0..0;
         let step = self.cursor.step(&now, |place| {
             let (stands, behind) = compare(&file, place, now.length, room)?;
             ahead = behind;
             Ok::<bool, io::Error>(stands)
         })?;
-        let told = match step {
+        let change = match step {
             Step::Rest => {
                 self.cursor.see(now.changed);
                 return Ok(Looked::Done);
@@ -168,28 +168,28 @@ impl Followed {
             Step::Read => None,
             Step::Back => {
                 self.cursor.back();
-                Some(Told::Back)
+                Some(FileChange::Rewind)
             }
             Step::Anew(change) => {
                 self.cursor.begin(now.id);
                 self.see_link();
                 // What was compared is elsewhere in it.
                 ahead = 0..0;
-                change.map(Told::Anew)
+                change.map(FileChange::Restart)
             }
         };
         self.cursor.see(now.changed);
         if step != Step::Read {
             self.goal = None;
         }
-        if let Some(told) = told
-            && each(told).is_break()
+        if let Some(change) = change
+            && each(change).is_break()
         {
             return Ok(Looked::Unwanted);
         }
         if !ahead.is_empty() {
             self.cursor.had(&room[ahead.clone()]);
-            if each(Told::Bytes(&room[ahead])).is_break() {
+            if each(FileChange::Bytes(&room[ahead])).is_break() {
                 return Ok(Looked::Unwanted);
             }
         }
@@ -204,7 +204,7 @@ impl Followed {
         until: Option<Instant>,
         file: &File,
         room: &mut [u8],
-        each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>,
+        each: &mut impl FnMut(FileChange<'_>) -> ControlFlow<()>,
     ) -> io::Result<Looked> {
         let end = self.goal.take().map_or(length, |goal| goal.min(length));
         let slice = self.cursor.at().saturating_add(SLICE);
@@ -220,12 +220,12 @@ impl Followed {
                 break;
             }
             self.cursor.had(&room[..count]);
-            if each(Told::Bytes(&room[..count])).is_break() {
+            if each(FileChange::Bytes(&room[..count])).is_break() {
                 return Ok(Looked::Unwanted);
             }
             is_late = until.is_some_and(|until| Instant::now() >= until);
         }
-        let looked = tell(each, Told::Pause(Held(file)));
+        let looked = give(each, FileChange::Pause(OpenFile(file)));
         // A notice of what was written meanwhile may have come and gone.
         Ok(if looked == Looked::Done && self.cursor.at() < length { Looked::More } else { looked })
     }
@@ -235,9 +235,9 @@ impl Followed {
     }
 }
 
-/// Tells the last thing of a look.
-fn tell(each: &mut impl FnMut(Told<'_>) -> ControlFlow<()>, told: Told<'_>) -> Looked {
-    if each(told).is_break() { Looked::Unwanted } else { Looked::Done }
+/// Gives the last change of a look.
+fn give(each: &mut impl FnMut(FileChange<'_>) -> ControlFlow<()>, change: FileChange<'_>) -> Looked {
+    if each(change).is_break() { Looked::Unwanted } else { Looked::Done }
 }
 
 /// Opens a file. Without O_NONBLOCK a FIFO that took its place just now would wait for its writer.

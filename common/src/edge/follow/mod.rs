@@ -10,5 +10,5 @@ mod set;
 mod wake;
 
 pub use cursor::Change;
-pub use file::{Held, Told};
+pub use file::{FileChange, OpenFile};
 pub use set::{Pace, Set};

@@ -1,28 +1,28 @@
 //! Many files that are followed together.
 
-use super::file::{Followed, Looked, Told};
+use super::file::{FileChange, Followed, Looked};
 use super::wake::{Hint, Wake};
 use crate::edge::pump::CHUNK;
-use crate::sys::notice::Bell;
+use crate::sys::fs_watch::Waker;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How often files are looked at without a notice.
+/// How often files are polled.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// Those that there are no notices of.
+    /// Files whose changes give no notice.
     pub poll: Duration,
-    /// All others: the net under notices that are lost.
+    /// All other files, because a notice may be lost.
     pub net: Duration,
 }
 
 /// Files that are followed, each known by its place among the paths that were given.
 #[derive(Debug)]
 pub struct Set {
-    /// None once nobody wants to hear of it any more.
+    /// `None` once the caller has no more use for the file.
     files: Vec<Option<Followed>>,
     wake: Wake,
     pace: Pace,
@@ -30,9 +30,9 @@ pub struct Set {
     next_net: Instant,
     room: Vec<u8>,
     pending: Pending,
-    /// Those whose path is a link. What is written to the file behind it, a notice of its folder does not tell.
+    /// The files whose path is a link. A write to its target gives no notice in the folder of the link.
     links: BTreeSet<usize>,
-    bells: Vec<Bell>,
+    wakers: Vec<Waker>,
 }
 
 impl Set {
@@ -51,25 +51,25 @@ impl Set {
             room: vec![0; CHUNK],
             pending: Pending::default(),
             links: BTreeSet::new(),
-            bells: Vec::new(),
+            wakers: Vec::new(),
         }
     }
 
-    /// Ends each wait at once when `wish` can be read from, and when the reader of `output` has left.
-    pub fn woken_by(mut self, wish: OwnedFd, output: OwnedFd) -> Set {
-        self.bells = vec![Bell::Readable(wish), Bell::Hung(output)];
+    /// Ends each wait as soon as `signals` can be read or the reader of `output` has left.
+    pub fn woken_by(mut self, signals: OwnedFd, output: OwnedFd) -> Set {
+        self.wakers = vec![Waker::Readable(signals), Waker::HungUp(output)];
         self
     }
 
-    /// Waits until something may have changed, but not beyond `until`, and tells `each` what did, with the index of
-    /// the file. A file at which `each` breaks off is not told of again. The first call looks at all files.
+    /// Waits until something may have changed, but not beyond `until`, and gives each change to `each`, with the index of
+    /// the file. A file for which `each` breaks is no longer followed. The first call looks at all files.
     ///
     /// Reading ends at `until` too, after a chunk at least, and what is left of it is for the next call: however large
     /// the files are, a call returns in time.
     pub fn round(
         &mut self,
         until: Option<Instant>,
-        mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
+        mut each: impl FnMut(usize, FileChange<'_>) -> ControlFlow<()>,
     ) {
         self.wait(until);
         for _ in 0..self.pending.order.len() {
@@ -81,12 +81,12 @@ impl Set {
         }
     }
 
-    /// Tells `each` what has changed in one file, without a wait; a chunk at least, and no more at `until`.
+    /// Gives the changes of one file to `each` without a wait: at least a chunk, and none after `until`.
     pub fn look(
         &mut self,
         index: usize,
         until: Instant,
-        mut each: impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
+        mut each: impl FnMut(usize, FileChange<'_>) -> ControlFlow<()>,
     ) {
         while self.look_at(index, false, Some(until), &mut each) == Looked::More && Instant::now() < until {}
     }
@@ -96,7 +96,7 @@ impl Set {
         index: usize,
         hinted: bool,
         until: Option<Instant>,
-        each: &mut impl FnMut(usize, Told<'_>) -> ControlFlow<()>,
+        each: &mut impl FnMut(usize, FileChange<'_>) -> ControlFlow<()>,
     ) -> Looked {
         let Some(file) = &mut self.files[index] else { return Looked::Unwanted };
         let looked = file.look(hinted, until, &mut self.room, &mut |told| each(index, told));
@@ -111,7 +111,7 @@ impl Set {
         looked
     }
 
-    /// Tells no more of a file.
+    /// Stops following a file.
     pub fn forget(&mut self, index: usize) {
         if let Some(file) = self.files[index].take() {
             self.wake.forget(index, file.path());
@@ -119,12 +119,12 @@ impl Set {
         }
     }
 
-    /// Whether anything stood at the path of this file when it was last looked at.
+    /// Whether there was anything at the path of this file at the last look.
     pub fn is_there(&self, index: usize) -> bool {
         self.files[index].as_ref().is_some_and(Followed::is_there)
     }
 
-    /// Whether anything stood at the path of this file at any look.
+    /// Whether there was anything at the path of this file at any look.
     pub fn was_there(&self, index: usize) -> bool {
         self.files[index].as_ref().is_some_and(Followed::was_there)
     }
@@ -141,10 +141,10 @@ impl Set {
         let next = [poll, until].into_iter().flatten().fold(self.next_net, Instant::min);
         let most = next.saturating_duration_since(Instant::now());
         let most = if self.pending.order.is_empty() { most } else { Duration::ZERO };
-        let hint = self.wake.wait(most, &self.bells);
+        let hint = self.wake.wait(most, &self.wakers);
         let now = Instant::now();
         if hint == Hint::All || now >= self.next_net {
-            self.wake.mend();
+            self.wake.renew();
             self.next_net = now + self.pace.net;
             self.next_poll = now + self.pace.poll;
             (0..self.files.len()).for_each(|index| self.pending.add(index, false));
@@ -159,9 +159,9 @@ impl Set {
         }
     }
 
-    /// The files that are looked at without a notice.
+    /// The files that are polled.
     fn polled(&self) -> impl Iterator<Item = usize> {
-        self.wake.deaf().chain(self.links.iter().copied())
+        self.wake.unwatched().chain(self.links.iter().copied())
     }
 }
 

@@ -1,7 +1,7 @@
-//! When to look: notices of the folders that files are in, or will be in.
+//! When to look at files: by watches on the folders that they are in, or will be in.
 
 use crate::edge::paths;
-use crate::sys::notice::{self, Bell, Notice, Notices, Wanted, Watch};
+use crate::sys::fs_watch::{self, Notice, Notices, Waker, Wanted, Watch};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
@@ -35,18 +35,18 @@ struct Folder {
     path: PathBuf,
     /// The files in it that are followed, by their names.
     files: HashMap<OsString, Vec<usize>>,
-    arm: Arm,
+    state: WatchState,
 }
 
-/// How changes in a folder are heard of.
+/// How a folder is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Arm {
-    /// It is watched; these are its device and inode.
-    There(Watch, (u64, u64)),
-    /// It is not there. The nearest folder above it is watched for this name.
-    Above(Watch, OsString),
-    /// Not at all.
-    Deaf,
+enum WatchState {
+    /// It has a watch; these are its device and inode.
+    Direct(Watch, (u64, u64)),
+    /// It does not exist. The nearest ancestor has a watch, for this name.
+    Ancestor(Watch, OsString),
+    /// It is not watched, and its files are polled.
+    Unwatched,
 }
 
 impl Wake {
@@ -58,40 +58,40 @@ impl Wake {
         for (index, path) in paths.into_iter().enumerate() {
             let folder = paths::folder(path);
             let at = *known.entry(folder.clone()).or_insert_with(|| {
-                folders.push(Folder { path: folder, files: HashMap::new(), arm: Arm::Deaf });
+                folders.push(Folder { path: folder, files: HashMap::new(), state: WatchState::Unwatched });
                 folders.len() - 1
             });
             let name = path.file_name().unwrap_or_default().to_owned();
             folders[at].files.entry(name).or_default().push(index);
             folder_of.push(at);
         }
-        let mut wake = Wake { notices: notice::here(), folders, folder_of, by_watch: HashMap::new() };
-        (0..wake.folders.len()).for_each(|folder| wake.arm(folder));
+        let mut wake = Wake { notices: fs_watch::here(), folders, folder_of, by_watch: HashMap::new() };
+        (0..wake.folders.len()).for_each(|folder| wake.watch_folder(folder));
         wake
     }
 
-    /// Waits until a file may have changed or one of `bells` rings, but no longer than `most`.
-    pub(super) fn wait(&mut self, most: Duration, bells: &[Bell]) -> Hint {
+    /// Waits until a file may have changed or one of `wakers` is ready, but no longer than `most`.
+    pub(super) fn wait(&mut self, most: Duration, wakers: &[Waker]) -> Hint {
         let mut files = Vec::new();
-        for notice in self.notices.wait(most, bells) {
+        for notice in self.notices.wait(most, wakers) {
             match notice {
                 Notice::Of(watch, name) => {
                     for folder in self.by_watch.get(&watch).cloned().unwrap_or_default() {
-                        match &self.folders[folder].arm {
-                            Arm::There(..) => {
+                        match &self.folders[folder].state {
+                            WatchState::Direct(..) => {
                                 files.extend(self.folders[folder].files.get(&name).into_iter().flatten())
                             }
-                            Arm::Above(_, awaited) if *awaited == name => {
-                                self.arm(folder);
+                            WatchState::Ancestor(_, awaited) if *awaited == name => {
+                                self.watch_folder(folder);
                                 files.extend(self.folders[folder].files.values().flatten());
                             }
-                            Arm::Above(..) | Arm::Deaf => {}
+                            WatchState::Ancestor(..) | WatchState::Unwatched => {}
                         }
                     }
                 }
                 Notice::Gone(watch) => {
                     for folder in self.by_watch.get(&watch).cloned().unwrap_or_default() {
-                        self.arm(folder);
+                        self.watch_folder(folder);
                         files.extend(self.folders[folder].files.values().flatten());
                     }
                 }
@@ -103,29 +103,29 @@ impl Wake {
         Hint::Some(files)
     }
 
-    /// Watches anew what is not watched as it should be: a notice of that may be lost, and a folder further up may
-    /// have been moved, of which there is none.
-    pub(super) fn mend(&mut self) {
+    /// Renews each watch that is not on the right folder. The notice of a change may be lost, and there is none when a
+    /// folder further up was moved.
+    pub(super) fn renew(&mut self) {
         for folder in 0..self.folders.len() {
-            let is_well = match &self.folders[folder].arm {
-                Arm::There(_, id) => id_of(&self.folders[folder].path) == Some(*id),
-                Arm::Above(..) | Arm::Deaf => false,
+            let is_right = match &self.folders[folder].state {
+                WatchState::Direct(_, id) => id_of(&self.folders[folder].path) == Some(*id),
+                WatchState::Ancestor(..) | WatchState::Unwatched => false,
             };
-            if !is_well {
-                self.arm(folder);
+            if !is_right {
+                self.watch_folder(folder);
             }
         }
     }
 
-    /// The files that no notice tells of.
-    pub(super) fn deaf(&self) -> impl Iterator<Item = usize> {
+    /// The files whose changes give no notice.
+    pub(super) fn unwatched(&self) -> impl Iterator<Item = usize> {
         self.folders
             .iter()
-            .filter(|folder| folder.arm == Arm::Deaf)
+            .filter(|folder| folder.state == WatchState::Unwatched)
             .flat_map(|folder| folder.files.values().flatten().copied())
     }
 
-    /// Takes the file `index` at `path` out.
+    /// Stops watching for the file `index` at `path`.
     pub(super) fn forget(&mut self, index: usize, path: &Path) {
         let at = self.folder_of[index];
         let files = &mut self.folders[at].files;
@@ -137,22 +137,22 @@ impl Wake {
             }
         }
         if files.is_empty() {
-            let old = std::mem::replace(&mut self.folders[at].arm, Arm::Deaf);
+            let old = std::mem::replace(&mut self.folders[at].state, WatchState::Unwatched);
             self.release(at, &old);
         }
     }
 
-    fn arm(&mut self, folder: usize) {
-        let arm = self.find_arm(folder);
-        if let Arm::There(watch, _) | Arm::Above(watch, _) = &arm {
+    fn watch_folder(&mut self, folder: usize) {
+        let state = self.find_watch(folder);
+        if let WatchState::Direct(watch, _) | WatchState::Ancestor(watch, _) = &state {
             self.by_watch.entry(*watch).or_default().push(folder);
         }
-        let old = std::mem::replace(&mut self.folders[folder].arm, arm);
+        let old = std::mem::replace(&mut self.folders[folder].state, state);
         self.release(folder, &old);
     }
 
     /// Watches the folder, or the nearest one above it that is there.
-    fn find_arm(&mut self, folder: usize) -> Arm {
+    fn find_watch(&mut self, folder: usize) -> WatchState {
         let path = self.folders[folder].path.clone();
         let mut below: Option<&Path> = None;
         for at in path.ancestors() {
@@ -162,23 +162,23 @@ impl Wake {
                 continue;
             };
             let wanted = if below.is_none() { Wanted::Contents } else { Wanted::Names };
-            let Some(watch) = self.notices.watch(at, wanted) else { return Arm::Deaf };
+            let Some(watch) = self.notices.watch(at, wanted) else { return WatchState::Unwatched };
             return match below {
-                None => Arm::There(watch, id),
-                // It came to be before the watch was there.
+                None => WatchState::Direct(watch, id),
+                // It was made before the watch was there.
                 Some(below) if id_of(below).is_some() => {
                     self.forget_unused(watch);
-                    self.find_arm(folder)
+                    self.find_watch(folder)
                 }
-                Some(below) => Arm::Above(watch, below.file_name().unwrap_or_default().to_owned()),
+                Some(below) => WatchState::Ancestor(watch, below.file_name().unwrap_or_default().to_owned()),
             };
         }
-        Arm::Deaf
+        WatchState::Unwatched
     }
 
-    /// Gives up the watch of an arm that `folder` had.
-    fn release(&mut self, folder: usize, arm: &Arm) {
-        let (Arm::There(watch, _) | Arm::Above(watch, _)) = arm else { return };
+    /// Removes the watch that `folder` had, unless another folder uses it.
+    fn release(&mut self, folder: usize, state: &WatchState) {
+        let (WatchState::Direct(watch, _) | WatchState::Ancestor(watch, _)) = state else { return };
         let Some(folders) = self.by_watch.get_mut(watch) else { return };
         if let Some(at) = folders.iter().position(|other| *other == folder) {
             folders.swap_remove(at);

@@ -3,7 +3,7 @@
 //! Folders are watched and not files: a file that does not exist yet, is replaced, or is one of ten thousand takes no
 //! watch of its own.
 
-use super::{Bell, Notice, Notices, Wanted, Watch};
+use super::{Notice, Notices, Waker, Wanted, Watch};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify, InotifyEvent, WatchDescriptor};
 use nix::sys::statfs::statfs;
 use std::collections::HashMap;
@@ -32,12 +32,12 @@ const REMOTE: [u32; 12] = [
 #[derive(Debug)]
 pub(super) struct Notifier {
     inotify: Inotify,
-    /// The kernel's own words for the watches that there are.
+    /// The kernel's descriptors of the watches.
     watches: HashMap<Watch, WatchDescriptor>,
 }
 
 impl Notifier {
-    /// `None` where the kernel, or the limit on instances, has none.
+    /// A new instance; `None` where the kernel has none, or the limit on instances is reached.
     pub(super) fn new() -> Option<Notifier> {
         let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).ok()?;
         Some(Notifier { inotify, watches: HashMap::new() })
@@ -68,13 +68,13 @@ impl Notices for Notifier {
 
     fn forget(&mut self, watch: Watch) {
         if let Some(descriptor) = self.watches.remove(&watch) {
-            // Of a folder that is gone the kernel has forgotten it already.
+            // It fails for a folder that is gone: the kernel has dropped that watch already.
             let _ = self.inotify.rm_watch(descriptor);
         }
     }
 
-    fn wait(&mut self, most: Duration, bells: &[Bell]) -> Vec<Notice> {
-        if !super::poll(Some(self.inotify.as_fd()), most, bells) {
+    fn wait(&mut self, most: Duration, wakers: &[Waker]) -> Vec<Notice> {
+        if !super::poll(Some(self.inotify.as_fd()), most, wakers) {
             return Vec::new();
         }
         self.inotify.read_events().unwrap_or_default().into_iter().filter_map(notice).collect()
