@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::reader::{FileReader, SpareReader};
 use crate::record::Fault;
 use crate::table::Table;
-use crate::wave::{End, Happening, Look, Wave};
+use crate::wave::{End, FileEvent, Look, Wave};
 use crate::{NAME, args::Ui};
 use common::edge::follow::{FileChange, Pace, Set};
 use common::edge::signals::Interrupt;
@@ -135,21 +135,21 @@ impl Watch {
         let (wave, out) = (&mut self.wave, &mut self.out.records);
         match told {
             FileChange::Bytes(bytes) => {
-                wave.observe(agent, Happening::Life, now, out);
+                wave.observe(agent, FileEvent::Bytes, now, out);
                 self.readers[agent].push(&mut self.spare, bytes, |line| {
-                    wave.observe(agent, Happening::Line(line), now, out);
+                    wave.observe(agent, FileEvent::Line(line), now, out);
                 });
             }
             FileChange::Pause(file) => {
                 if wave.wants_writer(agent) && file.is_taken() == Some(true) {
-                    wave.observe(agent, Happening::Writer, now, out);
+                    wave.observe(agent, FileEvent::Writer, now, out);
                 }
-                wave.observe(agent, Happening::Pause, now, out);
+                wave.observe(agent, FileEvent::Pause, now, out);
             }
             FileChange::Rewind => self.readers[agent].rewind(&mut self.spare, wave.is_at_start(agent)),
-            FileChange::Restart(_) => wave.observe(agent, Happening::Fault(Fault::Truncated), now, out),
+            FileChange::Restart(_) => wave.observe(agent, FileEvent::Fault(Fault::Truncated), now, out),
             FileChange::Unreadable(_) | FileChange::Irregular => {
-                wave.observe(agent, Happening::Fault(Fault::Unreadable), now, out);
+                wave.observe(agent, FileEvent::Fault(Fault::Unreadable), now, out);
             }
         }
         self.flush_if_due(now);
