@@ -101,6 +101,8 @@ impl Company {
             .env("FAKE_CODEX_SCRIPT", self.scratch.write(&format!("{name}.script"), script))
             .args(["--progress-file", progress, "--result-file", &format!("{name}.answer")])
             .args(["--timeout-seconds", &self.limit.as_secs().to_string()])
+            // Between two waves of a busy machine nothing comes for long, behind a completed turn.
+            .args(["--linger-seconds", &self.limit.as_secs().to_string()])
             .stdin("do it");
         (launch, Feed::new(move || File::options().write(true).open(fifo).expect("the FIFO")))
     }
