@@ -20,6 +20,7 @@ use common::face::say::{self, why};
 use common::flow::event::Sentinels;
 use common::flow::sentinel::ReadSentinel;
 use common::flow::stream::LineReader;
+use common::sys::process;
 use std::io;
 use std::time::Duration;
 
@@ -37,7 +38,8 @@ pub fn guarded(
     // Commands of the model could read them in any of the processes.
     environment::erase(&config.removed_variables);
     let cannot = |error: io::Error| refuse(Status::LAUNCHER, "processes", why(&error));
-    match pair::split().map_err(cannot)? {
+    let (half, waits_for_this) = pair::split().map_err(cannot)?;
+    let status = match half {
         Half::Runner(link) => job(config, &temp_files, link),
         Half::CallersEnd(end) => Ok(match end.wait().map_err(cannot)? {
             Exit::Code(code) => Status::of_program(code),
@@ -54,7 +56,10 @@ pub fn guarded(
                 Exit::Signal(signal) => finish(watched, signal, &config, &temp_files),
             })
         }
-    }
+    };
+    // The run may have stopped it.
+    waits_for_this.into_iter().for_each(process::continue_parent);
+    status
 }
 
 /// Finishes the run of a runner that was killed by `signal`.

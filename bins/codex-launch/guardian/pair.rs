@@ -71,7 +71,8 @@ const PHASES: [Phase; 7] = [
     Phase::Sealed,
 ];
 
-/// Makes two processes of this one, or three, which has no other thread yet.
+/// Makes two processes of this one, or three, which has no other thread yet. The number is that of the process that made
+/// this one and waits for its end.
 ///
 /// None of them can be traced or looked into by another process of the same user: what the run starts could stop one for
 /// ever, or take what was removed from its environment out of its memory. The price: a debugger has to start the
@@ -79,7 +80,7 @@ const PHASES: [Phase; 7] = [
 ///
 /// # Errors
 /// When there is no room for another process or for what connects them.
-pub fn split() -> io::Result<Half> {
+pub fn split() -> io::Result<(Half, Option<i32>)> {
     process::refuse_tracers();
     // A signal that comes now waits until one of them asks for it.
     let awaited = Awaited::new()?;
@@ -87,7 +88,7 @@ pub fn split() -> io::Result<Half> {
     let is_apart = Tree::would_have_strangers();
     if is_apart {
         if let Some(guardian) = process::fork()? {
-            return Ok(Half::CallersEnd(CallersEnd { guardian, awaited }));
+            return Ok((Half::CallersEnd(CallersEnd { guardian, awaited }), None));
         }
         if !process::end_with_parent(caller) {
             return Err(io::Error::other("the process that was started has ended"));
@@ -95,12 +96,14 @@ pub fn split() -> io::Result<Half> {
     }
     let tree = Tree::new();
     let (guardian, runner) = UnixStream::pair()?;
-    let Some(child) = process::fork()? else { return Ok(Half::Runner(RunnerEnd(runner))) };
+    let this = std::process::id().cast_signed();
+    let Some(child) = process::fork()? else { return Ok((Half::Runner(RunnerEnd(runner)), Some(this))) };
     if is_apart {
         // What a terminal or a `kill` of the group sends to the caller's end comes from there, and once.
         process::lead_own_group();
     }
-    Ok(Half::Guardian(Box::new(Guardian { runner: child, socket: guardian, tree, awaited })))
+    let guardian = Guardian { runner: child, socket: guardian, tree, awaited };
+    Ok((Half::Guardian(Box::new(guardian)), is_apart.then_some(caller)))
 }
 
 /// The process that the caller knows, in front of the guardian.

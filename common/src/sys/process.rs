@@ -58,7 +58,18 @@ pub fn kill_child(child: i32) {
 
 /// Sends CONT to `child`, which is a child of this process and not reaped: a stopped process hears nothing.
 pub fn continue_child(child: i32) {
-    let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGCONT);
+    send_continue(child);
+}
+
+fn send_continue(process: i32) {
+    let _ = nix::sys::signal::kill(Pid::from_raw(process), Signal::SIGCONT);
+}
+
+/// Sends CONT to the parent of this process, if it is still `parent`: a stopped one does not see that this process ends.
+pub fn continue_parent(parent: i32) {
+    if nix::unistd::getppid().as_raw() == parent {
+        send_continue(parent);
+    }
 }
 
 /// Whether this process has children, dead or alive.
