@@ -150,6 +150,18 @@ fn a_refused_launch_leaves_a_sentinel_where_it_is_asked_to() {
 }
 
 #[test]
+fn a_refused_launch_leaves_its_sentinel_in_a_pipe_too() {
+    for progress in ["-", "/dev/fd/1"] {
+        let scratch = Scratch::git();
+        let launcher = bare(&scratch, &Script::good()).args(["--seal-refusal", "--progress-file", progress]);
+        let ran = launcher.args(["--result-file", "r"]).env("FAKE_CODEX_LOGIN", "fail").run();
+        ran.exits(69).stdout_is(
+            "{\"type\":\"handoff.failed\",\"reason\":\"error\",\"rc\":69,\"elapsed_seconds\":0,\"cause\":\"refused\"}\n",
+        );
+    }
+}
+
+#[test]
 fn a_refusal_is_not_written_over_what_is_there() {
     let scratch = Scratch::git();
     scratch.write("p", "{}\n");

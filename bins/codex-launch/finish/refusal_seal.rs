@@ -37,7 +37,9 @@ impl Seal {
     }
 
     fn write(&self, status: Status) {
-        let opened = self.progress().filter(|path| !path.may_wait()).and_then(|path| self.open(&path));
+        // A named pipe is not opened, which may have no reader. What is open already is written.
+        let is_ready = |path: &OutputPath| path.descriptor().is_some() || !path.may_wait();
+        let opened = self.progress().filter(is_ready).and_then(|path| self.open(&path));
         if let Some(mut output) = opened {
             let line = sentinel(status).line();
             // There is nobody else to tell.
