@@ -23,6 +23,7 @@ use crate::run::stderr_sink::{Closing, Writer};
 use crate::run::stream::{Stream, Wiring};
 use crate::run::supervise::{self, Child, Cut, Exit, Leftovers, Limits, Over, Pulse, Spec, Tree};
 use common::edge::output::Output;
+use common::edge::paths;
 use common::edge::signals::Notice;
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -82,7 +83,7 @@ pub fn dry_run(mut config: Config, temp_files: &TempFiles, link: RunnerEnd) -> R
     // Whoever a question has started and left.
     tree.kill_descendants();
     heeded?;
-    let last_message = std::env::temp_dir().join("codex-launch-XXXXXX/last-message");
+    let last_message = paths::temp_dir().join("codex-launch-XXXXXX/last-message");
     let known = Known {
         directory: &directory,
         last_message: &last_message,

@@ -1,6 +1,7 @@
 //! An output that may fall behind: what it has not taken yet waits, first in memory, then in a temporary file.
 
 use common::edge::output::Output;
+use common::edge::paths;
 use common::edge::pump::WIDE;
 use common::edge::spool::MEMORY;
 use memchr::memrchr;
@@ -160,7 +161,7 @@ impl Ring {
         let (first, second) = bytes.split_at(self.before_the_bound(at, bytes.len()));
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
+            none => none.insert(tempfile::tempfile_in(paths::temp_dir())?),
         };
         file.write_all_at(first, at)?;
         file.write_all_at(second, 0)?;

@@ -61,6 +61,16 @@ fn without_a_folder_for_temporary_files_nothing_is_started() {
 }
 
 #[test]
+fn an_empty_tmpdir_is_one_that_is_not_set() {
+    let scratch = Scratch::git();
+    launch(&scratch, &Script::good()).env("TMPDIR", "").run().exits(0);
+    progress(&scratch).completed();
+    let dry = launch(&scratch, &Script::good()).env("TMPDIR", "").arg("--dry-run").run();
+    let line = dry.exits(0).stdout_text();
+    assert!(line.contains("\"/tmp/codex-launch-XXXXXX/last-message\""), "{line}");
+}
+
+#[test]
 fn a_stdin_that_cannot_be_read_is_66() {
     let scratch = Scratch::git();
     let folder = File::open(scratch.dir()).expect("the folder");

@@ -7,6 +7,7 @@ use crate::finish::temp_folder::{Made, TempFolder};
 use crate::prepare::args::Config;
 use crate::prepare::check::{Refusal, refuse};
 use crate::run::outputs::OutputPaths;
+use common::edge::paths;
 use common::edge::temp_names::TempNames;
 use common::face::exit::Status;
 use common::face::say::why;
@@ -34,13 +35,13 @@ impl TempFiles {
     pub fn plan(config: &Config) -> Result<TempFiles, Refusal> {
         let outputs = OutputPaths::resolve(config)?;
         let names = Arc::new(TempNames::new());
-        let folder = TempFolder::plan(&names).map_err(|error| no_folder(&std::env::temp_dir(), &error))?;
+        let folder = TempFolder::plan(&names).map_err(|error| no_folder(&paths::temp_dir(), &error))?;
         Ok(TempFiles { outputs, names, folder, mount_points: mount_points(config) })
     }
 
     /// Makes the private folder, which goes with the value.
     pub fn make_folder(&self) -> Result<Made<'_>, Refusal> {
-        self.folder.make().map_err(|error| no_folder(&std::env::temp_dir(), &error))
+        self.folder.make().map_err(|error| no_folder(&paths::temp_dir(), &error))
     }
 
     /// The path of the private folder.
@@ -69,12 +70,13 @@ impl TempFiles {
 /// The folders that the sandbox lets the agent write, as they are now.
 fn mount_points(config: &Config) -> MountPoints {
     let directory = config.directory.as_deref().unwrap_or(Path::new("."));
-    let temporary = [std::env::temp_dir(), PathBuf::from("/tmp")];
+    let temporary = [paths::temp_dir(), PathBuf::from("/tmp")];
     let added = config.extra.add_dirs.iter().map(PathBuf::as_path);
     let folders = [directory].into_iter().chain(added).chain(temporary.iter().map(PathBuf::as_path));
     MountPoints::before(folders, &GUARDED)
 }
 
 fn no_folder(parent: &Path, error: &io::Error) -> Refusal {
-    refuse(Status::LAUNCHER, &format!("temporary folder in {}", parent.display()), why(error))
+    let why = format!("{}; name another by TMPDIR", why(error));
+    refuse(Status::LAUNCHER, &format!("temporary folder in {}", parent.display()), why)
 }

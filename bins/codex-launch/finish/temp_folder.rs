@@ -1,6 +1,7 @@
 //! The private folder of one run.
 
 use common::edge::folder::Folder;
+use common::edge::paths;
 use common::edge::temp_names::TempNames;
 use std::ffi::OsStr;
 use std::io;
@@ -20,7 +21,7 @@ impl TempFolder {
     /// # Errors
     /// When there is none.
     pub fn plan(names: &TempNames) -> io::Result<TempFolder> {
-        Ok(TempFolder { parent: Folder::open(&std::env::temp_dir())?, name: names.folder() })
+        Ok(TempFolder { parent: Folder::open(&paths::temp_dir())?, name: names.folder() })
     }
 
     /// Its path.

@@ -56,7 +56,7 @@ pub fn paths(config: &Config) -> Vec<(&'static str, PathBuf)> {
     let directory = config.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let inputs = inputs(config).map(|(option, path)| (option, path.to_owned()));
     let outputs = outputs(&config.outputs).map(|(option, path)| (option, path.to_owned()));
-    let rest = [("--cd", directory), ("TMPDIR", std::env::temp_dir())];
+    let rest = [("--cd", directory), ("TMPDIR", paths::temp_dir())];
     inputs.chain(outputs).chain(rest).collect()
 }
 

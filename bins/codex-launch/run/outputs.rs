@@ -113,7 +113,7 @@ impl OutputPaths {
             Rights::Bypass | Rights::Sandbox(Sandbox::DangerFullAccess) => None,
             Rights::Sandbox(Sandbox::ReadOnly) => Some(Vec::new()),
             Rights::Sandbox(Sandbox::WorkspaceWrite) => {
-                let temporary = [PathBuf::from("/tmp"), std::env::temp_dir()];
+                let temporary = [PathBuf::from("/tmp"), paths::temp_dir()];
                 let all =
                     config.extra.add_dirs.iter().cloned().chain(temporary).chain([directory.to_owned()]);
                 Some(all.filter_map(|folder| folder.canonicalize().ok()).collect())

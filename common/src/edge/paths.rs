@@ -48,6 +48,14 @@ fn same_folder(one: &Path, other: &Path) -> bool {
 /// As many links as Linux itself follows (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
 
+/// The folder for temporary files: `TMPDIR`, or /tmp where that is not set, or set to nothing, as for mktemp.
+pub fn temp_dir() -> PathBuf {
+    match std::env::temp_dir() {
+        none if none.as_os_str().is_empty() => PathBuf::from("/tmp"),
+        named => named,
+    }
+}
+
 /// The folder that `path` is in.
 pub fn folder(path: &Path) -> PathBuf {
     match path.parent() {

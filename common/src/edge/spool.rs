@@ -1,5 +1,6 @@
 //! A line that waits to be judged: in memory while it is short, in an unlinked temporary file beyond that.
 
+use super::paths;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -37,7 +38,7 @@ impl Spool {
             return Ok(());
         }
         if self.file.is_none() {
-            self.file = Some(tempfile::tempfile()?);
+            self.file = Some(tempfile::tempfile_in(paths::temp_dir())?);
         }
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(far))
     }
