@@ -52,6 +52,22 @@ fn what_does_not_is_ended_and_named_in_one_line() {
 }
 
 #[test]
+fn without_a_grace_they_are_ended_at_once_and_named() {
+    let scratch = Scratch::git();
+    let pid = scratch.path("pid").display().to_string();
+    let script = Script::good()
+        .no_answer()
+        .sh(&format!("setsid sleep 300 < /dev/null > /dev/null 2>&1 & printf %s $! > {pid}; exit 0"));
+    let ran = launch(&scratch, &script).args(["--leftover-grace", "0"]).run();
+    ran.exits(0);
+    // Its name may still be that of the shell.
+    let named = format!("codex-launch: left behind: ended at once: {} ", scratch.text("pid"));
+    assert!(said(&ran).is_some_and(|line| line.starts_with(&named)), "{ran}");
+    assert!(!is_alive(scratch.pid("pid")));
+    progress(&scratch).completed();
+}
+
+#[test]
 fn many_are_named_in_one_line_that_does_a_terminal_no_harm() {
     let scratch = Scratch::git();
     let name = "a\u{1b}[2J\u{202e}";

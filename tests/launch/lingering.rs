@@ -65,7 +65,8 @@ fn one_that_says_something_again_and_again_meets_the_limit() {
     assert!(!scratch.has("r"));
     // Where the stream decides, its time is up and the run is completed.
     let scratch = Scratch::git();
-    launch(&scratch, &script()).args(limits).args(["--decide", "stream"]).run().exits(0);
+    let ran = launch(&scratch, &script()).args(limits).args(["--decide", "stream"]).run();
+    ran.exits(0).stderr_has("codex did not end behind its completed turn");
     assert!(progress(&scratch).completed().lingered());
     assert_eq!(scratch.text("r"), "ok");
 }

@@ -49,20 +49,23 @@ pub fn tell(ending: &Ending, details: &Details<'_>) {
         lines => say::line(NAME, &format!("stdout: {lines} lines of codex were not events")),
     }
     if let Some((over, leftovers)) = details.over {
-        tell_over(over, leftovers);
+        tell_over(ending, over, leftovers);
     }
     left(details.left);
     elapsed(details.elapsed);
 }
 
-fn tell_over(over: &Over, leftovers: Leftovers) {
-    if over.ended.cut == Some(Cut::Lingered) {
+fn tell_over(ending: &Ending, over: &Over, leftovers: Leftovers) {
+    let has_completed = matches!(ending, Ending::Completed { .. });
+    if over.ended.cut == Some(Cut::Lingered) || matches!(ending, Ending::Completed { lingered: true }) {
         say::line(NAME, "codex did not end behind its completed turn, and was ended");
     }
-    if !over.leftovers.is_empty() {
+    let are_named = has_completed || leftovers != Leftovers::Grace(Duration::ZERO);
+    if are_named && !over.leftovers.is_empty() {
         let names = names(&over.leftovers);
         let line = match leftovers {
             Leftovers::Keep => format!("left behind: lives on, as --keep-leftovers asks for: {names}"),
+            Leftovers::Grace(Duration::ZERO) => format!("left behind: ended at once: {names}"),
             Leftovers::Grace(grace) => {
                 format!("left behind: ended after {}s: {names}", grace.as_secs_f64())
             }

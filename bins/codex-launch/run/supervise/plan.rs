@@ -170,6 +170,12 @@ impl<E: Copy> Plan<E> {
         matches!(self.state, State::Leaving(..))
     }
 
+    /// Whether what was left is being ended, behind a program that nothing cut short.
+    pub(super) fn is_clearing(&self) -> bool {
+        let is_ending = matches!(self.state, State::EndingLeftovers(..) | State::KillingLeftovers(..));
+        is_ending && matches!(self.cut, None | Some(Cut::Lingered))
+    }
+
     /// Whether the output says that the work is done.
     pub(super) fn is_done(&self) -> bool {
         self.done.is_some()
@@ -269,15 +275,15 @@ impl<E: Copy> Plan<E> {
     }
 
     fn leave(&mut self, exit: E, now: Duration) -> Option<Action> {
+        if self.cut == Some(Cut::Lingered) {
+            // It was done when it was asked to end, whatever it has said since.
+            self.done = self.done.or(Some(now));
+        }
         let until = match self.limits.leftovers {
             Leftovers::Grace(grace) if grace.is_zero() => return self.clear(exit, now),
             Leftovers::Grace(grace) => now.saturating_add(grace),
             Leftovers::Keep => Duration::MAX,
         };
-        if self.cut == Some(Cut::Lingered) {
-            // It was done when it was asked to end, whatever it has said since.
-            self.done = self.done.or(Some(now));
-        }
         self.state = State::Leaving(exit, now, until);
         None
     }

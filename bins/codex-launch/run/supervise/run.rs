@@ -138,7 +138,9 @@ impl Run<'_> {
         let was_leaving = self.plan.is_leaving();
         let action = self.plan.step(happening, now);
         let is_alone = happening == Happening::Alone;
-        if was_leaving && !self.plan.is_leaving() && self.plan.is_done() && !is_alone {
+        let grace_is_over = was_leaving && !self.plan.is_leaving() && self.plan.is_done() && !is_alone;
+        let had_no_grace = matches!(happening, Happening::Exited(_)) && self.plan.is_clearing();
+        if grace_is_over || had_no_grace {
             self.leftovers = self.tree.descendants();
         }
         match action {
