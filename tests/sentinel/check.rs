@@ -88,7 +88,7 @@ fn a_file_that_cannot_be_read_is_worst_and_the_others_are_checked() {
 }
 
 #[test]
-fn s17_a_reader_that_leaves_and_closed_descriptors_are_quiet() {
+fn a_reader_that_leaves_and_closed_descriptors_are_quiet() {
     let scratch = Scratch::new();
     scratch.write("f", lines([T, COMPLETED]));
     let (reader, writer) = pipe();

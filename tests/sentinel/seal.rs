@@ -196,7 +196,7 @@ fn pipes_that_a_neighbour_made_non_blocking_lose_nothing() {
 }
 
 #[test]
-fn s17_closed_descriptors_are_quiet() {
+fn closed_descriptors_are_quiet() {
     let scratch = Scratch::new();
     for (closed, status) in [(">&-", 0), ("2>&-", 0), ("<&-", 1), ("<&- >&- 2>&-", 1)] {
         let script = format!(r#"exec "$0" "$@" {closed}"#);

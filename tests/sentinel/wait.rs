@@ -270,7 +270,7 @@ fn signals_end_it_as_usual() {
 }
 
 #[test]
-fn s17_a_reader_that_leaves_and_closed_descriptors_are_quiet() {
+fn a_reader_that_leaves_and_closed_descriptors_are_quiet() {
     let scratch = Scratch::new();
     scratch.write("f", lines([T, COMPLETED]));
     let (reader, writer) = pipe();

@@ -32,7 +32,7 @@ fn without_digests(stdout: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn w1_late_files_late_folders_and_files_that_are_complete_all_settle() {
+fn late_files_late_folders_and_files_that_are_complete_all_settle() {
     let files = ["before", "first", "late", "new/deep/later"];
     for way in 0..2 {
         let scratch = Scratch::new();
@@ -69,7 +69,7 @@ fn truncates(change: impl Fn(&Scratch)) {
 }
 
 #[test]
-fn w2_a_file_that_shrinks_or_is_replaced_is_truncated() {
+fn a_file_that_shrinks_or_is_replaced_is_truncated() {
     truncates(|scratch| drop(scratch.write("A1", "")));
     truncates(|scratch| drop(scratch.write("A1", lines([T]))));
     truncates(|scratch| drop(scratch.write("A1", lines([M, M, M, DONE]))));
@@ -92,7 +92,7 @@ fn w2_a_file_that_shrinks_or_is_replaced_is_truncated() {
 }
 
 #[test]
-fn w2_a_file_of_which_nothing_was_read_may_be_another() {
+fn a_file_of_which_nothing_was_read_may_be_another() {
     for way in 0..2 {
         let scratch = Scratch::new();
         scratch.write("A1", "");
@@ -108,7 +108,7 @@ fn w2_a_file_of_which_nothing_was_read_may_be_another() {
 }
 
 #[test]
-fn w2_a_file_that_is_gone_is_waited_for() {
+fn a_file_that_is_gone_is_waited_for() {
     let scratch = Scratch::new();
     scratch.write("A1", lines([T]));
     let running = watch(&scratch, &["A1"]).args(DIGESTS).start();
@@ -175,7 +175,7 @@ fn a_half_line_that_is_taken_back_is_forgotten() {
 }
 
 #[test]
-fn w3_notices_that_overflow_cost_no_sentinel() {
+fn notices_that_overflow_cost_no_sentinel() {
     let scratch = Scratch::new();
     let names: Vec<String> = (0..100).map(|n| format!("A{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -207,7 +207,7 @@ fn w3_notices_that_overflow_cost_no_sentinel() {
 }
 
 #[test]
-fn w4_bytes_without_a_line_are_life() {
+fn bytes_without_a_line_are_life() {
     let scratch = Scratch::new();
     let running = watch(&scratch, &["A1"]).args(DIGESTS).start();
     append(scratch.path("A1"), r#"{"type":"item.completed","item":{"type":"reasoning","text":""#);

@@ -1,4 +1,4 @@
-//! Streams as users of such tools met them: S1 to S12.
+//! Streams as users of such tools met them.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -27,14 +27,14 @@ fn fails(content: impl AsRef<[u8]>, reason: &str, line: u64) {
 }
 
 #[test]
-fn s1_two_ids_in_one_object() {
+fn two_ids_in_one_object() {
     let search = r#"{"id":"item_1","type":"web_search","id":"ws_1","query":"","action":{"type":"other"}}"#;
     let event = |kind: &str| format!(r#"{{"type":"item.{kind}","item":{search}}}"#);
     completes(lines([T, S, &event("started"), &event("completed"), DONE]), 4);
 }
 
 #[test]
-fn s2_lines_of_any_length_pass_in_flat_memory() {
+fn lines_of_any_length_pass_in_flat_memory() {
     let scratch = Scratch::new();
     let mut file = BufWriter::new(fs::File::create(scratch.path("A1")).expect("a file"));
     let long = |file: &mut BufWriter<fs::File>, length: usize| {
@@ -57,7 +57,7 @@ fn s2_lines_of_any_length_pass_in_flat_memory() {
 }
 
 #[test]
-fn s3_bytes_that_are_no_text_and_escapes_that_are() {
+fn bytes_that_are_no_text_and_escapes_that_are() {
     let with = |text: &[u8]| {
         let line = [br#"{"type":"item.completed","item":{"type":"agent_message","text":""#, text, b"\"}}"];
         [lines([T]).as_bytes(), &line.concat(), b"\n", lines([DONE]).as_bytes()].concat()
@@ -67,7 +67,7 @@ fn s3_bytes_that_are_no_text_and_escapes_that_are() {
 }
 
 #[test]
-fn s4_a_line_may_come_in_parts() {
+fn a_line_may_come_in_parts() {
     let text = lines([T, DONE]);
     let in_sentinel = lines([T]).len() + 20;
     for cut in [10, in_sentinel, text.len() - 1] {
@@ -82,7 +82,7 @@ fn s4_a_line_may_come_in_parts() {
 }
 
 #[test]
-fn s5_cuts_within_a_character_make_no_difference() {
+fn cuts_within_a_character_make_no_difference() {
     for before in [65_535, 65_534, 8_191, 8_190] {
         let head = r#"{"type":"item.completed","item":{"type":"reasoning","text":""#;
         let text = format!("{head}{}\u{6f22}\"}}}}\n{DONE}\n", "x".repeat(before - head.len()));
@@ -97,20 +97,20 @@ fn s5_cuts_within_a_character_make_no_difference() {
 }
 
 #[test]
-fn s6_only_lf_ends_a_line() {
+fn only_lf_ends_a_line() {
     completes(lines(["{\"type\":\"x\",\"y\":\"a\u{2028}b\u{2029}c\u{85}d\"}", DONE]), 1);
     fails(lines([T, "{\"type\":\"x\",\"y\":\"a\u{b}b\"}", DONE]), "malformed-progress", 2);
     fails(lines([T, "{\"type\":\"x\",\"y\":\"a\u{c}b\"}", DONE]), "malformed-progress", 2);
 }
 
 #[test]
-fn s7_a_bom_crlf_and_blank_lines() {
+fn a_bom_crlf_and_blank_lines() {
     completes(format!("\u{feff}{T}\r\n\r\n  \n{S}\r\n{DONE}\r\n\n"), 2);
     completes(format!("\u{feff}{DONE}\n"), 0);
 }
 
 #[test]
-fn s8_odd_fields_are_ordinary_events() {
+fn odd_fields_are_ordinary_events() {
     let odd = [
         r#"{"type":"item.completed","item":null}"#,
         r#"{"type":"item.completed","item":{"type":"command_execution","exit_code":null,"status":7}}"#,
@@ -130,7 +130,7 @@ fn s8_odd_fields_are_ordinary_events() {
 }
 
 #[test]
-fn s10_what_only_looks_like_a_sentinel_settles_nothing() {
+fn what_only_looks_like_a_sentinel_settles_nothing() {
     let quoted = serde_json::json!(DONE).to_string();
     let item = |kind: &str, field: &str| {
         format!(r#"{{"type":"item.completed","item":{{"type":"{kind}","{field}":{quoted}}}}}"#)
@@ -153,12 +153,12 @@ fn s10_what_only_looks_like_a_sentinel_settles_nothing() {
 }
 
 #[test]
-fn s11_only_the_sentinel_settles() {
+fn only_the_sentinel_settles() {
     completes(lines([T, S, C, S, M, C, M, S, DONE]), 8);
 }
 
 #[test]
-fn s12_duplicate_keys_and_long_numbers() {
+fn duplicate_keys_and_long_numbers() {
     completes(lines([r#"{"b":1.10,"a":123456789012345678901,"a":"\u0041","s":"\/"}  "#, DONE]), 1);
 }
 

@@ -33,7 +33,7 @@ fn ticks(pid: Pid) -> u64 {
 }
 
 #[test]
-fn w6_a_thousand_and_ten_thousand_agents_settle() {
+fn a_thousand_and_ten_thousand_agents_settle() {
     for agents in [1000, 10_000] {
         let scratch = Scratch::new();
         let running = wave(&scratch, agents, "300").start();
@@ -51,7 +51,7 @@ fn w6_a_thousand_and_ten_thousand_agents_settle() {
 }
 
 #[test]
-fn w6_a_wave_needs_few_descriptors() {
+fn a_wave_needs_few_descriptors() {
     let scratch = Scratch::new();
     let few = ["sh", "-c", "ulimit -n 64; exec \"$0\" \"$@\""];
     let running = wave(&scratch, 200, "0.2").under(&few).start();
@@ -64,7 +64,7 @@ fn w6_a_wave_needs_few_descriptors() {
 }
 
 #[test]
-fn w6_waiting_costs_next_to_nothing() {
+fn waiting_costs_next_to_nothing() {
     let scratch = Scratch::new();
     let running = wave(&scratch, 1000, "1").start();
     told(&running, "\"agentId\":\"A999\",\"elapsedSeconds\":1");

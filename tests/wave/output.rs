@@ -1,4 +1,4 @@
-//! What becomes of stdout and stderr: S17, and readers that leave.
+//! What becomes of stdout and stderr, and readers that leave.
 
 use std::fs::File;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use crate::harness::scratch::Scratch;
 use crate::harness::script::lines;
 
 #[test]
-fn s17_a_reader_that_leaves_ends_it_quietly_before_there_is_more_to_tell() {
+fn a_reader_that_leaves_ends_it_quietly_before_there_is_more_to_tell() {
     let scratch = Scratch::new();
     scratch.write("A1", lines([DONE]));
     let (reader, writer) = pipe();
@@ -25,7 +25,7 @@ fn s17_a_reader_that_leaves_ends_it_quietly_before_there_is_more_to_tell() {
 }
 
 #[test]
-fn s17_closed_outputs_are_nobody_to_tell() {
+fn closed_outputs_are_nobody_to_tell() {
     let scratch = Scratch::new();
     scratch.write("A1", lines([DONE]));
     for closed in [">&-", "2>&-", ">&- 2>&-", "<&-"] {

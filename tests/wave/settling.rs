@@ -199,7 +199,7 @@ fn a_sentinel_that_came_while_the_watcher_slept_beyond_the_deadline_counts() {
 }
 
 #[test]
-fn w5_a_killed_run_settles_by_its_budget_alone() {
+fn a_killed_run_settles_by_its_budget_alone() {
     for sample in ["killed-int", "killed-term", "killed-kill"] {
         let path = format!("{}/tests/data/samples/codex-0.156.1/{sample}.jsonl", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read(path).expect("the sample");

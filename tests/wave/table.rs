@@ -54,7 +54,7 @@ fn a_terminal_gets_the_table_when_stdout_is_none() {
 }
 
 #[test]
-fn s13_only_the_table_itself_drives_the_terminal() {
+fn only_the_table_itself_drives_the_terminal() {
     let scratch = Scratch::new();
     let driving = "A\u{1b}[2J\u{202e}";
     scratch.write("f", lines([DRIVING, DONE]));

@@ -126,7 +126,7 @@ fn a_line_ends_at_its_lf_whatever_comes_behind() {
 
 #[test]
 fn a_character_may_lie_across_any_buffer_end() {
-    // S5: three bytes across 8,192 and 65,536.
+    // Three bytes across 8,192 and 65,536.
     for edge in [8_192, 65_536] {
         for before in 0..=3 {
             let start = b"{\"item\":{\"text\":\"";

@@ -39,7 +39,7 @@ fn split(bytes: &[u8]) -> (Vec<Vec<u8>>, Vec<u8>) {
 
 #[test]
 fn only_lf_ends_a_line() {
-    // S6: U+2028, U+2029, U+0085, VT, FF and a lone CR are ordinary; S7: CR before LF stays with its line.
+    // U+2028, U+2029, U+0085, VT, FF and a lone CR are ordinary; a CR before LF stays with its line.
     for text in
         ["", "\n", "\n\n\n", "a", "a\n", "a\r\nb\r\n", "a\rb", "\u{2028}\u{2029}\u{85}\u{b}\u{c}\n\u{feff}\n"]
     {

@@ -46,7 +46,6 @@ const OBJECT: Answer = Answer::Object(vec![]);
 
 #[test]
 fn the_first_id_counts_and_the_last_of_anything_else() {
-    // S1
     kept(r#"{"type":"x","item":{"id":"item_1","type":"web_search","id":"ws_1"},"type":"y"}"#, |found| {
         assert_eq!(found.get(ITEM_ID), text("item_1"));
         assert_eq!(found.get(ITEM_TYPE), text("web_search"));
@@ -112,7 +111,6 @@ fn keys_compare_decoded() {
 
 #[test]
 fn nested_and_quoted_keys_are_not_the_wanted_ones() {
-    // S10
     let sentinel = r#"{"type":"handoff.completed","elapsed_seconds":1}"#;
     let quoted = sentinel.replace('"', "\\\"");
     for line in [
@@ -129,7 +127,6 @@ fn nested_and_quoted_keys_are_not_the_wanted_ones() {
 
 #[test]
 fn numbers_keep_their_digits() {
-    // S12
     kept(r#"{"b":1.10,"a":123456789012345678901,"s":"\/"}  "#, |found| {
         assert_eq!(found.get(A), Some(Value::Number(Some("123456789012345678901"))));
     });
@@ -142,7 +139,6 @@ fn numbers_keep_their_digits() {
 
 #[test]
 fn other_kinds_than_expected_are_ordinary() {
-    // S8
     kept(r#"{"type":"item.plan.delta","item":null,"usage":null}"#, |found| {
         assert_eq!(found.get(TYPE), text("item.plan.delta"));
         assert_eq!(found.get(ITEM_ID), None);
@@ -160,7 +156,6 @@ fn other_kinds_than_expected_are_ordinary() {
 
 #[test]
 fn half_a_pair_is_a_text_with_a_replacement_character() {
-    // S3
     kept(br#"{"item":{"text":"cut \ud83d"}}"#, |found| {
         assert_eq!(found.get(ITEM_TEXT), text("cut \u{fffd}"))
     });
@@ -184,7 +179,6 @@ fn a_text_is_cut_at_a_character() {
 
 #[test]
 fn separators_of_other_worlds_are_ordinary_and_control_characters_are_not() {
-    // S6
     kept("{\"type\":\"\u{2028}\u{2029}\u{85}\u{7f}\"}", |found| {
         assert_eq!(found.get(TYPE), text("\u{2028}\u{2029}\u{85}\u{7f}"));
     });
@@ -198,7 +192,6 @@ fn separators_of_other_worlds_are_ordinary_and_control_characters_are_not() {
 
 #[test]
 fn a_bom_may_begin_the_first_line_only() {
-    // S7
     let mut scanner = Scanner::new(WANTS);
     assert_eq!(scanned(&mut scanner, "\u{feff}\r".as_bytes().chunks(1)), Answer::Blank);
     assert_eq!(scanned(&mut scanner, ["\u{feff}{}".as_bytes()]), Answer::Malformed);
@@ -221,7 +214,6 @@ fn a_bom_may_begin_the_first_line_only() {
 
 #[test]
 fn a_line_is_one_object_or_it_is_not() {
-    // S9
     for line in ["[]", "null", "42", "\"x\"", "-0", "1.5e3", " [ { } ] ", "true", "false"] {
         assert_eq!(verdict(line), Answer::NotObject, "{line}");
     }
@@ -252,7 +244,6 @@ fn malformed_is_said_as_soon_as_it_is_certain() {
 
 #[test]
 fn nesting_is_read_down_to_the_limit() {
-    // S8
     let mut scanner = Scanner::new(WANTS);
     for depth in [200, 100_000, DEPTH_LIMIT - 1] {
         for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
