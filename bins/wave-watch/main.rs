@@ -1,7 +1,7 @@
-//! `wave-watch`: tells, as JSONL, how a wave of agents is doing and how each of them ended.
+//! `wave-watch`: prints, as JSONL, how each agent of a wave is doing and how it ended.
 //!
-//! Progress files go in, records come out: who is at work, who has settled and how, and when the wave is over. What
-//! the agents say stays in their files.
+//! It reads their progress files and prints records: digests of those at work, the sentinel of each that settles, and how many
+//! have. No record has a text that an agent wrote.
 #![forbid(unsafe_code)]
 
 mod activity;

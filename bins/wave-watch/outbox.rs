@@ -6,20 +6,20 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-/// From how many bytes on records are written. Agents that share a budget end together, and a write for each of ten
-/// thousand would be a fifth of the work; with more in one, a pipe would not take it in one piece (PIPE_BUF is 4096).
+/// The size in bytes from which pending records are written. Agents that share a budget end together, and a write for each
+/// of ten thousand would be a fifth of the work. A larger write would not be atomic on a pipe (PIPE_BUF is 4096).
 const ENOUGH: usize = 3072;
 
-/// A record that comes so long after the last write, or later, is written at once; one that comes sooner waits for others,
+/// A record that comes at least this long after the last write is written at once. One that comes sooner waits for others,
 /// but no longer than this.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// Stdout, and the records that were not written yet.
+/// Stdout, and the records that are still to be written.
 #[derive(Debug)]
 pub struct Outbox {
     stdout: Output,
     target: Target,
-    /// What there is to write.
+    /// The pending records.
     pub records: String,
     /// When the last records were written.
     written: Duration,
@@ -33,7 +33,7 @@ impl AsFd for Outbox {
 }
 
 impl Outbox {
-    /// Nothing to write, to stdout as it stands.
+    /// An outbox for stdout, without records.
     ///
     /// # Errors
     /// When its descriptor cannot be duplicated.
@@ -64,7 +64,7 @@ impl Outbox {
         self.written = now;
     }
 
-    /// Why there is no writing any more.
+    /// The write error after which nothing more is written.
     pub fn lost(&self) -> Option<&io::Error> {
         self.lost.as_ref()
     }

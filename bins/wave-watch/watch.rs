@@ -1,4 +1,4 @@
-//! The watch: files that are followed, signals, time and the wave put together.
+//! The watch: connects the followed files, the signals and the clock to the wave.
 
 use crate::args::Config;
 use crate::listing;
@@ -19,12 +19,12 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// How much slower than the poll the net under lost notices is. A look at ten thousand files costs 20 ms, so at the
-/// usual poll of a second this is a five-hundredth of a core.
+/// How much more rarely than others a file is polled whose changes give notices. Polling ten thousand files costs 20 ms, so
+/// at the default of a second this is a five-hundredth of a core.
 const NET: u32 = 10;
 
-/// How long last looks, and those before a digest, may take together beyond a chunk of each file: an agent that is
-/// late settles in time, however much there is to read.
+/// How long the looks at the files before a digest, or before agents settle by time, may take together beyond a chunk of
+/// each file. Agents settle in time, however much there is to read.
 const LOOKS: Duration = Duration::from_millis(50);
 
 /// Watches as `config` says.
@@ -40,7 +40,7 @@ pub fn run(mut config: Config) -> Status {
     }
 }
 
-/// The status of a watch that cannot begin, which is said.
+/// Prints why the watch cannot start, and returns the status.
 fn no_start(error: &io::Error) -> Status {
     say::line(NAME, &format!("start: {}", why(error)));
     Status::IO
@@ -102,7 +102,7 @@ impl Watch {
         }
     }
 
-    /// Writes the records that there are. Where they come to the table's terminal, they stand above it.
+    /// Writes the pending records. On the terminal of the table they stand above it.
     fn flush(&mut self) {
         if let Some(table) = &mut self.table
             && !self.out.records.is_empty()
@@ -112,14 +112,14 @@ impl Watch {
         self.out.flush(self.started.elapsed());
     }
 
-    /// The same, unless so few come so soon after others that more may be written with them.
+    /// Writes the pending records unless more may soon be written with them, see [`Outbox::is_due`].
     fn flush_if_due(&mut self, now: Duration) {
         if self.out.is_due(now) {
             self.flush();
         }
     }
 
-    /// When something is to be done, whatever the files do.
+    /// When the next deadline, digest or picture of the table is due.
     fn until(&mut self) -> Option<Instant> {
         let next = self.wave.next();
         let next = self.table.as_ref().map_or(next, |table| next.min(table.next()));
@@ -160,7 +160,7 @@ impl Watch {
         ControlFlow::Break(())
     }
 
-    /// Settles those whose time is up, after a last look.
+    /// Settles the agents whose budget and grace have passed, after a last look at their files.
     fn settle_overdue(&mut self, set: &mut Set) {
         let until = Instant::now() + LOOKS;
         while !self.is_over()
@@ -176,7 +176,7 @@ impl Watch {
         }
     }
 
-    /// Settles those whose files have not appeared, when it is time, after a last look.
+    /// Settles the agents without a file when it is time, after a last look at all files.
     fn settle_unstarted(&mut self, set: &mut Set) {
         if self.is_over() || !self.wave.is_start_due(self.started.elapsed()) {
             return;
@@ -191,7 +191,7 @@ impl Watch {
         }
     }
 
-    /// Tells of those at work, when it is time, after a look at each: a notice may be on its way or lost.
+    /// Writes digests when it is time, after a look at all files: a notice may be late or lost.
     fn digest(&mut self, set: &mut Set) {
         if self.is_over() || !self.wave.is_digest_due(self.started.elapsed()) {
             return;
@@ -210,19 +210,19 @@ impl Watch {
         }
     }
 
-    /// Hears no more of `agent`, which has settled without its file.
+    /// Stops following the file of `agent`, which has settled without a sentinel.
     fn forget(&mut self, set: &mut Set, agent: usize, now: Duration) {
         set.forget(agent);
         self.readers[agent] = FileReader::default();
         self.flush_if_due(now);
     }
 
-    /// Whether nothing that comes now matters.
+    /// Whether the watch is over, so that no change of a file matters.
     fn is_over(&self) -> bool {
         self.out.lost().is_some() || self.wave.end().is_some() || self.interrupt.signal().is_some()
     }
 
-    /// How it ended, if it has.
+    /// The exit status, once the watch is over.
     fn status(&mut self) -> Option<Status> {
         let status = match (self.wave.end(), self.interrupt.signal()) {
             (Some(End::Completed), _) => Status::DONE,

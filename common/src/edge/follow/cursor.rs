@@ -1,17 +1,17 @@
-//! What was had of a file, and what that means for what it is now. Pure.
+//! How far a file was read, and what a change of the file means for that. Pure.
 //!
-//! A name can come to mean another file, a file can be emptied and written anew, and an inode number can be given
-//! away again. So a file is known by its numbers, by its birth where the file system keeps one, and by the last
-//! bytes that were read of it: it is read on only where these still stand before the place. Whether they do is also
-//! looked at when the file has its old length and another time of change.
+//! A path can lead to another file, a file can be truncated and rewritten, and an inode number can be reused. So a file is
+//! identified by device and inode, by its birth time where the file system has one, and by the last bytes that were read:
+//! reading goes on only where they are still in front of the position. They are compared also when the length is the same
+//! and the ctime is not.
 
 use memchr::memrchr;
 use std::time::SystemTime;
 
-/// How many of the last bytes are remembered: a sentinel's beginning and end are told apart by fewer.
+/// The number of bytes in front of a position that are remembered. Fewer tell two sentinels apart.
 const LAST: usize = 32;
 
-/// What makes a file the same one.
+/// The identity of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Id {
     pub(super) device: u64,
@@ -19,7 +19,7 @@ pub(super) struct Id {
     pub(super) born: Option<SystemTime>,
 }
 
-/// What stat says of a regular file.
+/// What stat(2) says of a regular file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct About {
     pub(super) id: Id,
@@ -32,55 +32,55 @@ pub(super) struct About {
 pub(super) struct Changed {
     pub(super) seconds: i64,
     pub(super) nanoseconds: i64,
-    /// Whether that was so long ago that a later change has another time. Time stamps are as coarse as a timer tick, or
-    /// as two seconds, so a change right after a look can leave the stamp as it was.
+    /// Whether that is so long ago that a later change has another time. Time stamps are as coarse as a timer tick, or even
+    /// two seconds, so a change right after a look can leave the stamp unchanged.
     pub(super) is_past: bool,
 }
 
 /// How a file changed other than by growing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Another one has its name, or other bytes stand where some were read.
+    /// Another file has its path, or bytes that were read have changed.
     Replaced,
-    /// It is shorter than the whole lines that were read of it.
+    /// It is shorter than the whole lines that were read.
     Truncated,
 }
 
-/// What is to be done about a file.
+/// What is to be done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Nothing: all of it has been read.
+    /// Nothing: all of it was read.
     Rest,
-    /// It is to be read on from where reading stopped.
+    /// Read on.
     Read,
-    /// The unfinished line was taken back: it is to be read anew from the end of the last whole line.
+    /// Read from the end of the last whole line: the unfinished line was taken back.
     Back,
-    /// It is to be read from its beginning; what was had of another one is void.
+    /// Read from the beginning; what was read before is void.
     Anew(Option<Change>),
 }
 
-/// A place in a file, and the bytes before it.
+/// A position in a file, and the bytes in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// How many bytes are before it.
+    /// The offset in bytes.
     pub(super) at: u64,
     last: [u8; LAST],
 }
 
-/// What was had of one file.
+/// How far one file was read.
 #[derive(Debug, Clone)]
 pub(super) struct Cursor {
     id: Option<Id>,
-    /// Where reading stopped.
+    /// The end of what was read.
     read: Place,
     /// The end of the last whole line before that.
     whole: Place,
-    /// When the file had been changed, as of the last look.
+    /// The ctime at the last look.
     changed: Option<Changed>,
 }
 
 impl Cursor {
-    /// Nothing was had.
+    /// A cursor before the first look.
     pub(super) fn new() -> Cursor {
         Cursor { id: None, read: Place::START, whole: Place::START, changed: None }
     }

@@ -1,8 +1,7 @@
-//! Following files that grow, from before they are there.
+//! Follows files that grow, and that need not exist yet.
 //!
-//! The kernel's notices are a hint and polling is the truth: whatever wakes it, what a file has become is decided
-//! from what was had of it and what stat says now. No descriptor is held between two looks, so the number of files
-//! has no limit but memory.
+//! A notice of the kernel only says when to look. What a file has become is decided from how far it was read and what stat(2)
+//! says now, as with polling. No descriptor is held between two looks, so only memory limits the number of files.
 
 mod cursor;
 mod file;
