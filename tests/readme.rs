@@ -153,6 +153,11 @@ fn a_run_costs_what_is_written() {
 }
 
 #[test]
+fn a_copy_goes_as_it_is_written() {
+    goes_as_written(&manual("jsonl-tee"), "Examples", "jsonl-tee", &["printf "]);
+}
+
+#[test]
 fn a_stream_is_sealed_as_it_is_written() {
     let document = manual("jsonl-sentinel");
     let (_scratch, stdout) = runs_at_home(&document, &["Examples"]);

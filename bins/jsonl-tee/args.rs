@@ -1,7 +1,7 @@
-//! What was typed, made into what is needed. No file is opened here.
+//! The command line. No file is opened here.
 
 use crate::NAME;
-use crate::fanout::{OnError, Policy};
+use crate::fanout::{ErrorPolicy, OnError};
 use clap::{Parser, ValueEnum};
 use common::edge::output::At;
 use common::face::args;
@@ -9,35 +9,35 @@ use common::face::exit;
 use common::face::printed::Printed;
 use std::path::PathBuf;
 
-/// One copy.
+/// What the options ask for.
 #[derive(Debug)]
-pub struct Config {
-    /// Where everything goes, beside stdout.
+pub struct TeeConfig {
+    /// The FILEs, which get everything.
     pub files: Vec<PathBuf>,
-    /// Where in them.
+    /// Whether they are overwritten or appended to.
     pub at: At,
     /// Whether INT is ignored.
     pub ignore_int: bool,
-    /// What to do about outputs that fail.
-    pub policy: Policy,
+    /// What to do when an output fails.
+    pub error_policy: ErrorPolicy,
     /// Whether lines that are not JSON objects are kept out of stdout.
     pub only_json: bool,
     /// Where those lines go.
     pub reject: Option<PathBuf>,
-    /// Whether the exit status follows the sentinel.
+    /// Whether the exit status is that of the sentinel.
     pub status: bool,
-    /// Whether each object is told when it was read.
+    /// Whether each object gets the time when it was read.
     pub stamp: bool,
-    /// Whether stdout may fall behind.
+    /// Whether a slow reader of stdout may fall behind.
     pub detach_stdout: bool,
 }
 
-/// Copy stdin to stdout and to each FILE, whole lines per write. A reader that leaves is dropped silently; any other
-/// output that fails is told once, and the rest go on to the end of input. INT, TERM and HUP let it finish the input
-/// that is already there; a second one ends it at once.
+/// Copy stdin to stdout and to each FILE, in whole lines. A reader that leaves early is ignored. Any other output that
+/// fails is reported once, and the others go on to the end of the input. INT, TERM and HUP let it finish the input that
+/// is already there; a second one ends it at once.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_help = exit::help(), args_override_self = true)]
-struct Typed {
+struct CommandLine {
     /// Append to each FILE instead of overwriting it; several writers can share one
     #[arg(short, long)]
     append: bool,
@@ -86,23 +86,23 @@ enum Mode {
 }
 
 impl Mode {
-    fn policy(self) -> Policy {
+    fn error_policy(self) -> ErrorPolicy {
         let (broken_pipe, other) = match self {
-            Mode::Warn => (OnError::Tell, OnError::Tell),
-            Mode::WarnNopipe => (OnError::Drop, OnError::Tell),
-            Mode::Exit => (OnError::End, OnError::End),
-            Mode::ExitNopipe => (OnError::Drop, OnError::End),
+            Mode::Warn => (OnError::Warn, OnError::Warn),
+            Mode::WarnNopipe => (OnError::Ignore, OnError::Warn),
+            Mode::Exit => (OnError::Exit, OnError::Exit),
+            Mode::ExitNopipe => (OnError::Ignore, OnError::Exit),
         };
-        Policy { broken_pipe, other }
+        ErrorPolicy { broken_pipe, other }
     }
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Config, Printed> {
-    let typed: Typed = args::parse(NAME)?;
-    Ok(Config {
+pub fn parse() -> Result<TeeConfig, Printed> {
+    let typed: CommandLine = args::parse(NAME)?;
+    Ok(TeeConfig {
         at: if typed.append { At::End } else { At::Start },
-        policy: typed.output_error.policy(),
+        error_policy: typed.output_error.error_policy(),
         files: typed.files,
         ignore_int: typed.ignore_interrupts,
         only_json: typed.only_json,
@@ -119,21 +119,24 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_flags_fit_together() {
-        Typed::command().debug_assert();
+    fn the_options_do_not_contradict_each_other() {
+        CommandLine::command().debug_assert();
     }
 
     #[test]
     fn the_last_of_p_and_output_error_counts() {
         let policy = |args: &[&str]| {
-            let typed = Typed::try_parse_from([&["jsonl-tee"], args].concat()).unwrap();
-            typed.output_error.policy()
+            let typed = CommandLine::try_parse_from([&["jsonl-tee"], args].concat()).unwrap();
+            typed.output_error.error_policy()
         };
-        assert_eq!(policy(&[]), Mode::WarnNopipe.policy());
-        assert_eq!(policy(&["--output-error", "-p"]), Mode::WarnNopipe.policy());
-        assert_eq!(policy(&["-p", "--output-error=exit"]), Mode::Exit.policy());
-        assert_eq!(policy(&["--output-error=exit", "-p"]), Mode::WarnNopipe.policy());
-        assert_eq!(policy(&["--output-error=warn", "--output-error=exit-nopipe"]), Mode::ExitNopipe.policy());
-        assert!(Typed::try_parse_from(["jsonl-tee", "--output-error=x"]).is_err());
+        assert_eq!(policy(&[]), Mode::WarnNopipe.error_policy());
+        assert_eq!(policy(&["--output-error", "-p"]), Mode::WarnNopipe.error_policy());
+        assert_eq!(policy(&["-p", "--output-error=exit"]), Mode::Exit.error_policy());
+        assert_eq!(policy(&["--output-error=exit", "-p"]), Mode::WarnNopipe.error_policy());
+        assert_eq!(
+            policy(&["--output-error=warn", "--output-error=exit-nopipe"]),
+            Mode::ExitNopipe.error_policy()
+        );
+        assert!(CommandLine::try_parse_from(["jsonl-tee", "--output-error=x"]).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! An output that may fall behind: what it has not taken yet waits, first in memory, then in a temporary file.
+//! An output that may fall behind: what it has not taken yet waits in memory, and beyond that in a temporary file.
 
 use common::edge::output::Output;
 use common::edge::paths;
@@ -11,11 +11,11 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// How much waits in the temporary file. Who falls further behind than that, or than the file system of the temporary
-/// folder allows, is waited for: nothing is ever left out.
+/// The maximum size of the temporary file. When the output falls further behind, or the file system is full, the input
+/// waits for it: nothing is left out.
 pub const BOUND: u64 = 1 << 30;
 
-/// Lines on their way to an output that is written by a thread of its own.
+/// A queue of lines to an output that a thread of its own writes.
 #[derive(Debug)]
 pub struct Backlog {
     shared: Arc<Shared>,
@@ -25,16 +25,15 @@ pub struct Backlog {
 #[derive(Debug)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    /// Something was added or taken, or an end was reached.
+    /// Signals that bytes were added or taken, that the queue was closed, or that the writer ended.
     changed: Condvar,
 }
 
-/// What waits. The bytes in memory come before those in the file, so none are added to the former while there are
-/// any in the latter.
+/// What waits. The bytes in memory come before those in the file, so nothing is added to memory while the file has bytes.
 #[derive(Debug)]
 struct Waiting {
-    near: Vec<u8>,
-    far: Ring,
+    memory: Vec<u8>,
+    file: FileRing,
     /// Whether nothing more will be added.
     is_closed: bool,
     /// How the writer ended.
@@ -42,9 +41,9 @@ struct Waiting {
 }
 
 impl Backlog {
-    /// Starts to write to `output` what will be pushed.
+    /// Starts the thread that writes what is pushed to `output`.
     pub fn new(output: Output) -> Backlog {
-        let waiting = Waiting { near: Vec::new(), far: Ring::new(BOUND), is_closed: false, end: None };
+        let waiting = Waiting { memory: Vec::new(), file: FileRing::new(BOUND), is_closed: false, end: None };
         let shared = Arc::new(Shared { waiting: Mutex::new(waiting), changed: Condvar::new() });
         let mine = shared.clone();
         let writer = thread::spawn(move || {
@@ -55,10 +54,10 @@ impl Backlog {
         Backlog { shared, writer }
     }
 
-    /// Adds `lines`, whole ones or the next piece of one. It waits only where they exceed the bound.
+    /// Adds `lines`: whole lines, or the next piece of one. It waits only while there is no room for them.
     ///
     /// # Errors
-    /// When a write has failed; nothing is to be pushed after that.
+    /// When a write has failed. Push nothing after that.
     pub fn push(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut waiting = self.shared.lock();
         while waiting.end.is_none() && !waiting.add(lines) {
@@ -77,12 +76,12 @@ impl Backlog {
         self.shared.changed.notify_all();
         let died = self.writer.join().is_err();
         let end = self.shared.lock().end.take();
-        end.unwrap_or(if died { Err(io::Error::other("its writer died")) } else { Ok(()) })
+        end.unwrap_or(if died { Err(io::Error::other("its thread panicked")) } else { Ok(()) })
     }
 }
 
 impl Shared {
-    /// Opens the lock; what waits is whole whenever it is open.
+    /// Locks what waits. A panic of the other thread leaves it consistent.
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,15 +98,15 @@ impl Shared {
         Ok(())
     }
 
-    /// Fills `batch` with what comes next, waiting for it; false when nothing more will come.
+    /// Waits for the next bytes, and fills `batch` with them; false when nothing more will come.
     fn take(&self, batch: &mut Vec<u8>) -> io::Result<bool> {
         let mut waiting = self.lock();
         batch.clear();
         loop {
-            if !waiting.near.is_empty() {
-                std::mem::swap(&mut waiting.near, batch);
-            } else if !waiting.far.is_empty() {
-                waiting.far.take(batch)?;
+            if !waiting.memory.is_empty() {
+                std::mem::swap(&mut waiting.memory, batch);
+            } else if !waiting.file.is_empty() {
+                waiting.file.take(batch)?;
             } else if waiting.is_closed {
                 return Ok(false);
             } else {
@@ -123,29 +122,29 @@ impl Shared {
 impl Waiting {
     /// Adds `lines`; false when there is no room for them now.
     fn add(&mut self, lines: &[u8]) -> bool {
-        if self.far.is_empty() && (self.near.is_empty() || self.near.len() + lines.len() <= MEMORY) {
-            self.near.extend_from_slice(lines);
+        if self.file.is_empty() && (self.memory.is_empty() || self.memory.len() + lines.len() <= MEMORY) {
+            self.memory.extend_from_slice(lines);
             return true;
         }
-        // A file that cannot be made or written has no room, as one that is full.
-        self.far.add(lines).unwrap_or(false)
+        // A file that cannot be made or written counts as full.
+        self.file.add(lines).unwrap_or(false)
     }
 }
 
-/// A queue of bytes in an unlinked temporary file, which is used round and round.
+/// A ring buffer in an unlinked temporary file.
 #[derive(Debug)]
-struct Ring {
+struct FileRing {
     file: Option<File>,
     bound: u64,
-    /// The bytes from `begin` to `end`, counted from the first ever added, are in the file, each at its number
-    /// modulo the bound.
+    /// The file holds the bytes number `begin` to `end`, counted from the first one ever added, each at its number modulo
+    /// `bound`.
     begin: u64,
     end: u64,
 }
 
-impl Ring {
-    fn new(bound: u64) -> Ring {
-        Ring { file: None, bound, begin: 0, end: 0 }
+impl FileRing {
+    fn new(bound: u64) -> FileRing {
+        FileRing { file: None, bound, begin: 0, end: 0 }
     }
 
     fn is_empty(&self) -> bool {
@@ -158,7 +157,7 @@ impl Ring {
             return Ok(false);
         }
         let at = self.end % self.bound;
-        let (first, second) = bytes.split_at(self.before_the_bound(at, bytes.len()));
+        let (first, second) = bytes.split_at(self.up_to_bound(at, bytes.len()));
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(tempfile::tempfile_in(paths::temp_dir())?),
@@ -169,13 +168,13 @@ impl Ring {
         Ok(true)
     }
 
-    /// Takes whole lines into `batch`, or a piece of one that is longer than what is taken at a time.
+    /// Takes whole lines into `batch`, or a piece of a line that is longer than a batch.
     fn take(&mut self, batch: &mut Vec<u8>) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let there = usize::try_from(self.end - self.begin).unwrap_or(usize::MAX);
         batch.resize(there.min(MEMORY + WIDE), 0);
         let at = self.begin % self.bound;
-        let split = self.before_the_bound(at, batch.len());
+        let split = self.up_to_bound(at, batch.len());
         let (first, second) = batch.split_at_mut(split);
         file.read_exact_at(first, at)?;
         file.read_exact_at(second, 0)?;
@@ -184,7 +183,7 @@ impl Ring {
         }
         self.begin += batch.len() as u64;
         if self.is_empty() {
-            // Nobody needs the room now.
+            // This releases the disk space.
             file.set_len(0)?;
             (self.begin, self.end) = (0, 0);
         }
@@ -192,7 +191,7 @@ impl Ring {
     }
 
     /// How many of `length` bytes from `at` on are before the bound.
-    fn before_the_bound(&self, at: u64, length: usize) -> usize {
+    fn up_to_bound(&self, at: u64, length: usize) -> usize {
         usize::try_from(self.bound - at).map_or(length, |room| room.min(length))
     }
 }
@@ -203,7 +202,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn a_reader_that_takes_nothing_holds_nothing_up_and_gets_all_in_the_end() {
+    fn a_reader_that_takes_nothing_delays_nothing_and_gets_everything_in_the_end() {
         let (mut reader, writer) = io::pipe().unwrap();
         let mut backlog = Backlog::new(Output::of(writer).unwrap());
         let line = |n: usize| format!("{{\"n\":{n},\"x\":\"{}\"}}\n", "x".repeat(n % 5000));
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_leaves_is_told() {
+    fn a_reader_that_leaves_is_an_error() {
         let (reader, writer) = io::pipe().unwrap();
         let mut backlog = Backlog::new(Output::of(writer).unwrap());
         drop(reader);
@@ -233,8 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_goes_round_and_refuses_what_does_not_fit() {
-        let mut ring = Ring::new(10);
+    fn a_ring_wraps_and_refuses_what_does_not_fit() {
+        let mut ring = FileRing::new(10);
         let mut batch = Vec::new();
         assert!(ring.add(b"abc\n").unwrap());
         assert!(ring.add(b"def\n").unwrap());

@@ -1,7 +1,7 @@
-//! The wiring of one copy: input, pipeline, outputs, and the status in the end.
+//! Copies stdin through the pipeline to the outputs, and decides the exit status.
 
 use crate::NAME;
-use crate::args::Config;
+use crate::args::TeeConfig;
 use crate::outputs::Outputs;
 use crate::pipeline::Pipeline;
 use common::edge::line_chunks::LineChunks;
@@ -12,9 +12,9 @@ use common::flow::sentinel::Position;
 use std::io;
 
 /// Copies as `config` says.
-pub fn run(config: Config) -> Status {
-    // A FIFO may keep it waiting for a reader until it is open, so INT is ignored before, and the others are taken
-    // after: until there is input they simply end it.
+pub fn run(config: TeeConfig) -> Status {
+    // Opening a FIFO waits for its reader. INT is ignored before that; the handlers of the other signals are installed
+    // after it, so that a signal ends the wait.
     let ready = if config.ignore_int { signals::ignore_int() } else { Ok(()) };
     let mut outputs = Outputs::open(&config);
     let line_chunks = ready.and_then(|()| LineChunks::stdin());
@@ -42,13 +42,13 @@ pub fn run(config: Config) -> Status {
     }
     let written = outputs.finish();
     let cut_short = line_chunks.signal().map(Status::signal).or(read.err());
-    let lost = (written != Status::DONE).then_some(written);
-    let said = if config.status { said(pipeline.position()) } else { Status::DONE };
-    cut_short.or(lost).unwrap_or(said)
+    let failed = (written != Status::DONE).then_some(written);
+    let of_sentinel = if config.status { sentinel_status(pipeline.position()) } else { Status::DONE };
+    cut_short.or(failed).unwrap_or(of_sentinel)
 }
 
-/// The status that the stream itself asks for.
-fn said(position: Position) -> Status {
+/// The exit status for what the stream says about its run.
+fn sentinel_status(position: Position) -> Status {
     match position {
         Position::Last { is_completed: true } => Status::DONE,
         Position::Last { is_completed: false } => Status::NO,
@@ -56,7 +56,7 @@ fn said(position: Position) -> Status {
     }
 }
 
-/// Says so, and gives the status.
+/// Prints the error. Returns `status`.
 fn cannot_read(error: &io::Error, status: Status) -> Status {
     say::line(NAME, &format!("standard input: read: {}", why(error)));
     status

@@ -1,37 +1,37 @@
-//! Several outputs that take the same lines, each until it fails.
+//! Writes the same lines to several outputs. An output that fails gets nothing more; the others go on.
 
 use crate::backlog::Backlog;
 use common::edge::output::Output;
 use std::io;
 
-/// What is to be done about an output that fails. It gets nothing more in any case.
+/// What to do when an output fails. It gets nothing more in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnError {
-    /// Nothing: nobody is missing it.
-    Drop,
-    /// The user is to be told; the other outputs go on.
-    Tell,
-    /// The user is to be told, and the filter ends.
-    End,
+    /// Nothing.
+    Ignore,
+    /// Print a message; the other outputs go on.
+    Warn,
+    /// Print a message and exit.
+    Exit,
 }
 
-/// What is to be done about failures.
+/// What to do about each kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Policy {
+pub struct ErrorPolicy {
     /// When the reader of a pipe or socket has left.
     pub broken_pipe: OnError,
-    /// When anything else is wrong.
+    /// When any other error occurs.
     pub other: OnError,
 }
 
 /// The failure of one output.
 #[derive(Debug)]
-pub struct Failure {
-    /// The name that the output was given.
+pub struct OutputFailure {
+    /// The name of the output in messages.
     pub name: String,
-    /// What went wrong.
+    /// The error.
     pub error: io::Error,
-    /// What is to be done about it; never [`OnError::Drop`].
+    /// What to do about it; never [`OnError::Ignore`].
     pub on_error: OnError,
 }
 
@@ -39,82 +39,82 @@ pub struct Failure {
 #[derive(Debug)]
 pub struct Fanout {
     branches: Vec<Branch>,
-    policy: Policy,
+    policy: ErrorPolicy,
 }
 
 #[derive(Debug)]
 struct Branch {
     name: String,
-    way: Way,
+    writer: BranchWriter,
 }
 
 #[derive(Debug)]
-enum Way {
-    /// A slow one slows everything.
-    Straight(Output),
-    /// A slow one falls behind.
-    Behind(Backlog),
+enum BranchWriter {
+    /// A slow reader slows all outputs.
+    Direct(Output),
+    /// A slow reader falls behind.
+    Detached(Backlog),
 }
 
 impl Fanout {
     /// No output yet.
-    pub fn new(policy: Policy) -> Fanout {
+    pub fn new(policy: ErrorPolicy) -> Fanout {
         Fanout { branches: Vec::new(), policy }
     }
 
-    /// Adds `output`, called `name` where it fails.
+    /// Adds `output`, which messages call `name`.
     pub fn add(&mut self, name: String, output: Output) {
-        self.branches.push(Branch { name, way: Way::Straight(output) });
+        self.branches.push(Branch { name, writer: BranchWriter::Direct(output) });
     }
 
-    /// Adds `output` in such a way that it may fall behind the others; see [`Backlog`].
+    /// Adds `output`, which may fall behind the others; see [`Backlog`].
     pub fn add_detached(&mut self, name: String, output: Output) {
-        self.branches.push(Branch { name, way: Way::Behind(Backlog::new(output)) });
+        self.branches.push(Branch { name, writer: BranchWriter::Detached(Backlog::new(output)) });
     }
 
-    /// Whether there is no output that has not failed.
+    /// Whether every output has failed, or there was none.
     pub fn is_empty(&self) -> bool {
         self.branches.is_empty()
     }
 
-    /// Writes `lines` to each output: whole lines, or the next piece of one. Gives the outputs that failed, as far
-    /// as anything is to be done about them.
-    pub fn write(&mut self, lines: &[u8]) -> Vec<Failure> {
+    /// Writes `lines` to each output: whole lines, or the next piece of one. Returns the failures that are not to be
+    /// ignored.
+    pub fn write(&mut self, lines: &[u8]) -> Vec<OutputFailure> {
         let (mut failures, policy) = (Vec::new(), self.policy);
         self.branches.retain_mut(|branch| {
-            let result = match &mut branch.way {
-                Way::Straight(output) => output.lines(lines),
-                Way::Behind(backlog) => backlog.push(lines),
+            let result = match &mut branch.writer {
+                BranchWriter::Direct(output) => output.lines(lines),
+                BranchWriter::Detached(backlog) => backlog.push(lines),
             };
             result.map_err(|error| failures.extend(policy.failure(&branch.name, error))).is_ok()
         });
         failures
     }
 
-    /// Waits until those that fell behind have taken everything. Gives the outputs that failed, as
-    /// [`Fanout::write`] does; no output is left.
-    pub fn finish(&mut self) -> Vec<Failure> {
+    /// Waits until the detached outputs have taken everything, and closes all. Returns the failures that are not to be
+    /// ignored.
+    pub fn finish(&mut self) -> Vec<OutputFailure> {
         let policy = self.policy;
-        let finish = |branch: Branch| match branch.way {
-            Way::Straight(_) => None,
-            Way::Behind(backlog) => {
+        let finish = |branch: Branch| match branch.writer {
+            BranchWriter::Direct(_) => None,
+            BranchWriter::Detached(backlog) => {
                 backlog.finish().err().and_then(|error| policy.failure(&branch.name, error))
             }
         };
         self.branches.drain(..).filter_map(finish).collect()
     }
 
-    /// Gives all outputs up.
+    /// Closes all outputs, without waiting.
     pub fn clear(&mut self) {
         self.branches.clear();
     }
 }
 
-impl Policy {
-    fn failure(self, name: &str, error: io::Error) -> Option<Failure> {
+impl ErrorPolicy {
+    fn failure(self, name: &str, error: io::Error) -> Option<OutputFailure> {
         let broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
         let on_error = if broken_pipe { self.broken_pipe } else { self.other };
-        (on_error != OnError::Drop).then(|| Failure { name: name.to_owned(), error, on_error })
+        (on_error != OnError::Ignore).then(|| OutputFailure { name: name.to_owned(), error, on_error })
     }
 }
 
@@ -125,26 +125,26 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn an_output_that_fails_is_told_once_and_the_others_go_on() {
+    fn an_output_that_fails_is_reported_once_and_the_others_go_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        let policy = Policy { broken_pipe: OnError::Drop, other: OnError::Tell };
+        let policy = ErrorPolicy { broken_pipe: OnError::Ignore, other: OnError::Warn };
         let mut fanout = Fanout::new(policy);
         fanout.add("full".into(), Output::share(Path::new("/dev/full"), At::Start).unwrap());
         fanout.add("f".into(), Output::share(&path, At::Start).unwrap());
         let failures = fanout.write(b"one\n");
         assert_eq!(failures.len(), 1);
-        assert_eq!((failures[0].name.as_str(), failures[0].on_error), ("full", OnError::Tell));
+        assert_eq!((failures[0].name.as_str(), failures[0].on_error), ("full", OnError::Warn));
         assert!(fanout.write(b"two\n").is_empty());
         assert_eq!(std::fs::read(&path).unwrap(), b"one\ntwo\n");
         assert!(!fanout.is_empty());
     }
 
     #[test]
-    fn a_policy_tells_broken_pipes_from_all_else() {
-        let policy = Policy { broken_pipe: OnError::Drop, other: OnError::End };
+    fn a_policy_distinguishes_broken_pipes_from_other_errors() {
+        let policy = ErrorPolicy { broken_pipe: OnError::Ignore, other: OnError::Exit };
         assert!(policy.failure("p", io::ErrorKind::BrokenPipe.into()).is_none());
         let failure = policy.failure("p", io::ErrorKind::StorageFull.into());
-        assert_eq!(failure.map(|failure| failure.on_error), Some(OnError::End));
+        assert_eq!(failure.map(|failure| failure.on_error), Some(OnError::Exit));
     }
 }

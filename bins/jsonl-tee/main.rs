@@ -1,7 +1,6 @@
 //! `jsonl-tee`: copies a stream of lines to stdout and to files, whole lines per write.
 //!
-//! It outlives its readers, passes on every byte as it came, and holds nothing back but a line whose end is not
-//! there yet.
+//! It goes on when a reader leaves, changes no byte, and holds back only a line whose end has not come yet.
 #![forbid(unsafe_code)]
 
 mod args;

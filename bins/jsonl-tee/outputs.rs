@@ -1,8 +1,8 @@
-//! Where lines go, and what is said when one of those places fails.
+//! The outputs: stdout, the FILEs and the file of rejected lines; and the messages about those that fail.
 
 use crate::NAME;
-use crate::args::Config;
-use crate::fanout::{Failure, Fanout, OnError, Policy};
+use crate::args::TeeConfig;
+use crate::fanout::{ErrorPolicy, Fanout, OnError, OutputFailure};
 use common::edge::output::Output;
 use common::face::exit::Status;
 use common::face::say::{self, why};
@@ -10,36 +10,36 @@ use common::face::terminal::{JsonLines, Target};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// All outputs that have not failed.
+/// The outputs that have not failed.
 #[derive(Debug)]
 pub struct Outputs {
     stdout: Group,
     files: Group,
     reject: Group,
-    /// How the filter ends, as far as its outputs are concerned.
+    /// The exit status, as far as the outputs decide it.
     status: Status,
     /// Whether a failure ends the filter.
     is_over: bool,
-    /// Whether what lines are judged for was given up.
-    gave_up: bool,
+    /// Whether the outputs that need each line judged were closed; see [`Outputs::close_judged`].
+    is_judged_closed: bool,
 }
 
 impl Outputs {
-    /// Opens them. What cannot be opened is said, and the others go on, unless a failure is to end the filter.
-    pub fn open(config: &Config) -> Outputs {
-        let none = || Group::new(config.policy);
+    /// Opens them. For one that cannot be opened a message is printed, and the others go on unless failures end the filter.
+    pub fn open(config: &TeeConfig) -> Outputs {
+        let none = || Group::new(config.error_policy);
         let (stdout, files, reject) = (none(), none(), none());
         let mut outputs =
-            Outputs { stdout, files, reject, status: Status::DONE, is_over: false, gave_up: false };
+            Outputs { stdout, files, reject, status: Status::DONE, is_over: false, is_judged_closed: false };
         let name = |path: &Path| path.display().to_string();
         let open = |path: &PathBuf| (name(path), Output::share(path, config.at));
         for (name, opened) in config.files.iter().map(open) {
-            outputs.take(config, &name, opened, |outputs, name, file| outputs.files.add(name, file));
+            outputs.add(config, &name, opened, |outputs, name, file| outputs.files.add(name, file));
         }
         if let Some((name, opened)) = config.reject.as_ref().map(open) {
-            outputs.take(config, &name, opened, |outputs, name, file| outputs.reject.add(name, file));
+            outputs.add(config, &name, opened, |outputs, name, file| outputs.reject.add(name, file));
         }
-        outputs.take(config, "standard output", Output::stdout(), |outputs, name, stdout| {
+        outputs.add(config, "standard output", Output::stdout(), |outputs, name, stdout| {
             if config.detach_stdout {
                 outputs.stdout.add_detached(name, stdout);
             } else {
@@ -49,9 +49,9 @@ impl Outputs {
         outputs
     }
 
-    fn take(
+    fn add(
         &mut self,
-        config: &Config,
+        config: &TeeConfig,
         name: &str,
         opened: io::Result<Output>,
         add: impl FnOnce(&mut Outputs, String, Output),
@@ -61,7 +61,7 @@ impl Outputs {
             Err(error) => {
                 say::line(NAME, &format!("{name}: open: {}", why(&error)));
                 self.fail(Status::NO_INPUT);
-                self.is_over |= config.policy.other == OnError::End;
+                self.is_over |= config.error_policy.other == OnError::Exit;
             }
         }
     }
@@ -69,32 +69,31 @@ impl Outputs {
     /// Writes to each FILE.
     pub fn files(&mut self, lines: &[u8]) {
         let failures = self.files.write(lines);
-        self.tell(failures);
+        self.report(failures);
     }
 
     /// Writes to stdout.
     pub fn stdout(&mut self, lines: &[u8]) {
         let failures = self.stdout.write(lines);
-        self.tell(failures);
+        self.report(failures);
     }
 
-    /// Writes to each FILE and to stdout. The files come first: a reader that is stuck then has seen nothing that
-    /// is not in them.
+    /// Writes to each FILE and then to stdout, so that a reader of stdout sees nothing that is not in the files.
     pub fn all(&mut self, lines: &[u8]) {
         self.files(lines);
         self.stdout(lines);
     }
 
-    /// Writes to where rejected lines go.
+    /// Writes to the file of rejected lines.
     pub fn reject(&mut self, lines: &[u8]) {
         let failures = self.reject.write(lines);
-        self.tell(failures);
+        self.report(failures);
     }
 
-    /// Gives up what lines are judged for, because one cannot wait for its judgement: a stream with a gap would be
-    /// worse than one that ends.
-    pub fn cannot_wait(&mut self, error: &io::Error, files_are_judged: bool) {
-        if std::mem::replace(&mut self.gave_up, true) {
+    /// Closes the outputs that need each line judged, after an error of the temporary file: a stream that ends is better
+    /// than one with a gap.
+    pub fn close_judged(&mut self, error: &io::Error, files_are_judged: bool) {
+        if std::mem::replace(&mut self.is_judged_closed, true) {
             return;
         }
         say::line(NAME, &format!("temporary file: {}", why(error)));
@@ -116,35 +115,35 @@ impl Outputs {
         self.stdout.is_empty() && self.files.is_empty() && self.reject.is_empty()
     }
 
-    /// Waits until everything is written, and gives the status.
+    /// Waits until everything is written. Returns the exit status.
     pub fn finish(mut self) -> Status {
         if !self.is_over {
             let failures = [&mut self.files, &mut self.reject, &mut self.stdout]
                 .into_iter()
                 .flat_map(Group::finish)
                 .collect();
-            self.tell(failures);
+            self.report(failures);
         }
         self.status
     }
 
-    /// The first failure counts: an output that could not be opened has nothing at all.
+    /// Sets the exit status; the first failure decides it.
     fn fail(&mut self, status: Status) {
         if self.status == Status::DONE {
             self.status = status;
         }
     }
 
-    fn tell(&mut self, failures: Vec<Failure>) {
+    fn report(&mut self, failures: Vec<OutputFailure>) {
         for failure in failures {
             say::line(NAME, &format!("{}: write: {}", failure.name, why(&failure.error)));
             self.fail(Status::IO);
-            self.is_over |= failure.on_error == OnError::End;
+            self.is_over |= failure.on_error == OnError::Exit;
         }
     }
 }
 
-/// Outputs that get the same lines: terminals in a form that cannot drive them, all others byte for byte.
+/// Outputs that get the same lines: terminals with escaped control characters, all others byte for byte.
 #[derive(Debug)]
 struct Group {
     exact: Fanout,
@@ -154,7 +153,7 @@ struct Group {
 }
 
 impl Group {
-    fn new(policy: Policy) -> Group {
+    fn new(policy: ErrorPolicy) -> Group {
         let none = || Fanout::new(policy);
         Group { exact: none(), terminals: none(), shown: JsonLines::new(Target::Terminal) }
     }
@@ -174,7 +173,7 @@ impl Group {
         }
     }
 
-    fn write(&mut self, lines: &[u8]) -> Vec<Failure> {
+    fn write(&mut self, lines: &[u8]) -> Vec<OutputFailure> {
         let mut failures = self.exact.write(lines);
         if !self.terminals.is_empty() {
             failures.extend(self.terminals.write(&self.shown.push(lines)));
@@ -182,7 +181,7 @@ impl Group {
         failures
     }
 
-    fn finish(&mut self) -> Vec<Failure> {
+    fn finish(&mut self) -> Vec<OutputFailure> {
         let mut failures = self.exact.finish();
         let rest = self.shown.end();
         if !rest.is_empty() {

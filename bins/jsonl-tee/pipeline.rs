@@ -1,6 +1,6 @@
-//! The pipeline from the input to the outputs: straight through, or with each line judged first.
+//! The pipeline from the input to the outputs. It passes chunks on as they are, or judges each line first.
 
-use crate::args::Config;
+use crate::args::TeeConfig;
 use crate::outputs::Outputs;
 use crate::stamp::Stamper;
 use common::edge::hold::{Hold, Sink};
@@ -12,22 +12,22 @@ use common::flow::stream::{LineReader, Step};
 use std::io;
 use std::time::SystemTime;
 
-/// What lines go through between input and outputs.
+/// The way of lines from the input to the outputs.
 #[derive(Debug)]
 pub struct Pipeline {
-    /// Reads the lines, when anything depends on what they are.
-    lines: Option<Lines>,
-    /// Sends lines by what they are, when an option asks for that.
-    policy: Option<Policy>,
+    /// Reads the lines, when an option needs to know what they are.
+    lines: Option<InputLines>,
+    /// Decides where each line goes, when an option asks for that.
+    policy: Option<LinePolicy>,
 }
 
 impl Pipeline {
     /// The pipeline that the options ask for.
-    pub fn new(config: &Config) -> Pipeline {
+    pub fn new(config: &TeeConfig) -> Pipeline {
         let judges = config.only_json || config.stamp;
         Pipeline {
-            lines: (judges || config.status).then(Lines::new),
-            policy: judges.then(|| Policy {
+            lines: (judges || config.status).then(InputLines::new),
+            policy: judges.then(|| LinePolicy {
                 hold: Hold::new(),
                 only_json: config.only_json,
                 stamper: config.stamp.then(Stamper::new),
@@ -41,7 +41,7 @@ impl Pipeline {
         match (&mut self.lines, &mut self.policy) {
             (Some(lines), Some(policy)) => {
                 if let Err(error) = policy.push(chunk, lines, outputs) {
-                    outputs.cannot_wait(&error, policy.stamper.is_some());
+                    outputs.close_judged(&error, policy.stamper.is_some());
                 }
             }
             (lines, _) => {
@@ -53,33 +53,33 @@ impl Pipeline {
         }
     }
 
-    /// Passes on what still waits at the end of the input: a line without its LF.
+    /// Passes on a last line without LF, at the end of the input.
     pub fn end(&mut self, outputs: &mut Outputs) {
         let Some(lines) = &mut self.lines else { return };
         let is_object = lines.end();
         if let Some(policy) = &mut self.policy
             && let Err(error) = policy.end(is_object, outputs)
         {
-            outputs.cannot_wait(&error, policy.stamper.is_some());
+            outputs.close_judged(&error, policy.stamper.is_some());
         }
     }
 
-    /// Where the sentinel stands; `Missing` where nobody read the lines.
+    /// The position of the sentinel; [`Position::Missing`] when no option asks for it.
     pub fn position(&self) -> Position {
         self.lines.as_ref().map_or(Position::Missing, |lines| lines.position)
     }
 }
 
-/// The lines of the input.
+/// Reads the lines of the input, and keeps what its sentinel says.
 #[derive(Debug)]
-struct Lines {
+struct InputLines {
     reader: LineReader<Sentinels>,
     position: Position,
 }
 
-impl Lines {
-    fn new() -> Lines {
-        Lines { reader: LineReader::new(), position: Position::Missing }
+impl InputLines {
+    fn new() -> InputLines {
+        InputLines { reader: LineReader::new(), position: Position::Missing }
     }
 
     /// Takes a chunk.
@@ -98,9 +98,9 @@ impl Lines {
     }
 }
 
-/// Sends lines where they belong: objects are accepted, other lines refused.
+/// Decides where each line goes: it accepts JSON objects and refuses other lines.
 #[derive(Debug)]
-struct Policy {
+struct LinePolicy {
     hold: Hold,
     only_json: bool,
     stamper: Option<Stamper>,
@@ -108,17 +108,17 @@ struct Policy {
     stamped: Vec<u8>,
 }
 
-impl Policy {
-    fn push(&mut self, chunk: &[u8], lines: &mut Lines, outputs: &mut Outputs) -> io::Result<()> {
+impl LinePolicy {
+    fn push(&mut self, chunk: &[u8], lines: &mut InputLines, outputs: &mut Outputs) -> io::Result<()> {
         let stamp = match self.stamper {
             Some(_) => record::stamp(SystemTime::now()),
-            // FILEs get every line as it is, and need not wait for the judgement.
+            // FILEs get every line as it is, without waiting for its judgement.
             None => {
                 outputs.files(chunk);
                 String::new()
             }
         };
-        let mut sink = Sorted {
+        let mut sink = JudgedOutputs {
             only_json: self.only_json,
             files_wait: self.stamper.is_some(),
             stamper: self.stamper.as_mut().map(|stamper| (stamper, stamp.as_str())),
@@ -144,7 +144,7 @@ impl Policy {
         if !self.hold.is_in_line() {
             return Ok(());
         }
-        let mut sink = Sorted {
+        let mut sink = JudgedOutputs {
             only_json: self.only_json,
             stamper: None,
             stamped: &mut self.stamped,
@@ -155,18 +155,18 @@ impl Policy {
     }
 }
 
-/// The outputs, sorted by what lines are. They see to their own errors.
-struct Sorted<'a> {
+/// Sends accepted and refused lines to the outputs, which report their own errors.
+struct JudgedOutputs<'a> {
     only_json: bool,
     /// What stamps objects, and the stamp.
     stamper: Option<(&'a mut Stamper, &'a str)>,
     stamped: &'a mut Vec<u8>,
-    /// Whether FILEs, too, get lines only when they are judged.
+    /// Whether the FILEs, too, get each line after its judgement.
     files_wait: bool,
     outputs: &'a mut Outputs,
 }
 
-impl Sink for Sorted<'_> {
+impl Sink for JudgedOutputs<'_> {
     fn accept(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut lines = lines;
         if let Some((stamper, stamp)) = &mut self.stamper {

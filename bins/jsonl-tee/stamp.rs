@@ -1,57 +1,57 @@
-//! A member more at the beginning of each object.
+//! Inserts a first member into each JSON object.
 
 use memchr::memchr;
 
-/// Puts a stamp into JSON objects, a line each, that come in pieces of any size.
+/// Inserts a stamp into JSON objects, one a line, which come in pieces of any size.
 #[derive(Debug)]
 pub struct Stamper {
-    place: Place,
+    position: Position,
 }
 
-/// Where in its line the next byte is.
+/// The position of the next byte in its line.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Position {
     /// Before the brace of the object, where a BOM and white space may be.
     Before,
-    /// Behind the brace; whether the object is empty, and takes no comma, is not known yet.
+    /// Behind the brace. Whether a comma is needed, because the object is not empty, is not known yet.
     Opened,
-    /// Behind that.
+    /// Behind the stamp and its comma.
     Within,
 }
 
 impl Stamper {
     /// A stamper at the beginning of a line.
     pub fn new() -> Stamper {
-        Stamper { place: Place::Before }
+        Stamper { position: Position::Before }
     }
 
-    /// Copies `objects`, more of those lines, to `out` with `stamp`, a key and its value, as their first member.
+    /// Appends `objects`, the next piece, to `out`, with `stamp` as the first member of each. `stamp` is a key and its value.
     pub fn push(&mut self, objects: &[u8], stamp: &str, out: &mut Vec<u8>) {
         let mut rest = objects;
         while !rest.is_empty() {
-            let length = match self.place {
-                Place::Before => memchr(b'{', rest).map(|at| at + 1),
-                Place::Opened => rest.iter().position(|byte| !byte.is_ascii_whitespace()),
-                Place::Within => memchr(b'\n', rest).map(|at| at + 1),
+            let length = match self.position {
+                Position::Before => memchr(b'{', rest).map(|at| at + 1),
+                Position::Opened => rest.iter().position(|byte| !byte.is_ascii_whitespace()),
+                Position::Within => memchr(b'\n', rest).map(|at| at + 1),
             };
             let (bytes, behind) = rest.split_at(length.unwrap_or(rest.len()));
             let found = length.is_some();
-            self.place = match self.place {
-                Place::Before if found => {
+            self.position = match self.position {
+                Position::Before if found => {
                     out.extend_from_slice(bytes);
                     out.extend_from_slice(stamp.as_bytes());
-                    Place::Opened
+                    Position::Opened
                 }
-                Place::Opened if found => {
+                Position::Opened if found => {
                     if behind.first() != Some(&b'}') {
                         out.push(b',');
                     }
                     out.extend_from_slice(bytes);
-                    Place::Within
+                    Position::Within
                 }
-                place => {
+                position => {
                     out.extend_from_slice(bytes);
-                    if found { Place::Before } else { place }
+                    if found { Position::Before } else { position }
                 }
             };
             rest = behind;
