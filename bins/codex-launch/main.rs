@@ -4,9 +4,12 @@
 //! file, and nothing of the run is left alive.
 #![forbid(unsafe_code)]
 
+mod dry_run;
+mod files;
 mod finish;
 mod guardian;
 mod launch;
+mod launcher;
 mod prepare;
 mod run;
 mod verify;
@@ -24,8 +27,8 @@ fn main() -> ExitCode {
         Ok(args::Job::Run(config)) => run(config),
         Ok(args::Job::Verify(config)) => guardian::guarded(verify::small(config), verify::run),
         Ok(args::Job::DryRun(config)) => {
-            // It makes no output, and does not look whether there could be one.
-            guardian::guarded(args::Config { outputs: args::Outputs::default(), ..config }, launch::dry_run)
+            // It makes no output, and does not check whether it could.
+            guardian::guarded(args::Config { outputs: args::Outputs::default(), ..config }, dry_run::run)
         }
         Ok(args::Job::Refused(config, status)) => {
             refusal_seal::Seal::of(&config).into_iter().for_each(|seal| seal.put(status));

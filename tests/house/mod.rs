@@ -33,15 +33,16 @@ const WORLD: [&str; 9] = [
 ];
 
 /// The only places outside common that use `common::sys`: they start and supervise a process tree.
-const SYS_USERS: [&str; 4] = [
+const SYS_USERS: [&str; 5] = [
+    "bins/codex-launch/files/",
     "bins/codex-launch/run/",
     "bins/codex-launch/guardian/",
     "bins/codex-launch/prepare/environment.rs",
     "bins/codex-launch/prepare/program.rs",
 ];
 
-/// The first file of what still breaks a rule: a circle, and a module that one filter needs.
-const NOT_YET: [&str; 2] = ["bins/codex-launch/prepare/args.rs", "common/src/edge/hold.rs"];
+/// The first file of what still breaks a rule: a circle.
+const NOT_YET: [&str; 1] = ["bins/codex-launch/prepare/args.rs"];
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)

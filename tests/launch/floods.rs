@@ -2,7 +2,7 @@
 
 use super::{launch, progress};
 use crate::harness::scratch::Scratch;
-use crate::harness::script::{C, M, S, Script, T};
+use crate::harness::script::{C, M, S, Script, T, lines};
 
 #[test]
 fn stderr_of_70_kb_without_lf_is_kept_whole() {
@@ -47,4 +47,24 @@ fn a_line_longer_than_memory_that_is_no_json_is_kept_out() {
     let ran = launch(&scratch, &script.line("\"").lines([M, C])).run();
     ran.exits(0).peak_under_mib(16);
     progress(&scratch).completed().events_are([T, S, M, C]);
+}
+
+#[test]
+fn a_line_that_cannot_be_held_back_is_a_failure_when_it_is_an_event_alone() {
+    for (end, status) in [("\"}", 74), ("\"", 0)] {
+        let scratch = Scratch::git();
+        std::fs::create_dir(scratch.path("tmp")).expect("a folder");
+        scratch.write("end", lines([end, M, C]));
+        // Without that folder there is no temporary file.
+        let flood =
+            r#"mv tmp moved; printf '{"type":"x","text":"'; yes xx | tr -d '\n' | head -c 3000000; cat end"#;
+        let script = Script::new().no_answer().lines([T, S]).sh(flood);
+        let ran = launch(&scratch, &script).env("TMPDIR", scratch.path("tmp")).run();
+        ran.exits(status);
+        let progress = progress(&scratch);
+        match status {
+            0 => progress.completed().events_are([T, S, M, C]),
+            _ => progress.failed(74, "io").events_are([T, S]),
+        };
+    }
 }

@@ -333,6 +333,23 @@ fn a_private_folder_full_of_traps_is_removed() {
     is_untouched(&elsewhere);
 }
 
+#[test]
+fn a_private_folder_put_in_the_place_of_the_first_one_gives_no_answer() {
+    for plant in ["mkdir $name; echo forged > $name/last-message", "ln -s ../forged $name"] {
+        let scratch = Scratch::git();
+        for folder in ["tmp", "forged"] {
+            fs::create_dir(scratch.path(folder)).expect("a folder");
+        }
+        scratch.write("forged/last-message", "forged");
+        scratch.write("end", lines([C]));
+        let command = format!("cd tmp; name=$(echo codex-launch-*); mv $name moved; {plant}; cat ../end");
+        let script = Script::new().no_answer().lines([T, S, M]).sh(&command);
+        launch(&scratch, &script).env("TMPDIR", scratch.path("tmp")).run().exits(0);
+        assert_eq!(scratch.text("r"), "ok", "{plant}");
+        assert_eq!(scratch.text("forged/last-message"), "forged");
+    }
+}
+
 fn append(path: &Path, text: &str) {
     let mut file = OpenOptions::new().append(true).open(path).expect("the progress file");
     file.write_all(text.as_bytes()).expect("more");

@@ -1,17 +1,14 @@
-//! The answer of a run: where it is found, whether it will do, and how it is delivered.
+//! The answer of a run: reading it, checking it and delivering it.
 
+use crate::files::output_path::OutputPath;
+use crate::files::temp_names::TempNames;
 use common::edge::output::Output;
-use common::edge::output_path::OutputPath;
-use common::edge::temp_names::TempNames;
 use common::face::terminal::Target;
 use common::flow::event;
 use common::flow::scan::Scan;
 use common::flow::sentinel::{Message, Verdict};
-use nix::fcntl::OFlag;
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The longest answer, in bytes.
@@ -38,8 +35,8 @@ impl Answer {
     /// only the beginning of it, the last message of the stream. A killed Codex leaves no file; failed ones leave none
     /// (0.156.1) or an empty one (0.98.0, 0.171.0); one without room for it leaves a part, and its status may be 0
     /// all the same (0.156.1; 1 of 0.171.0).
-    pub fn of(last_message: &Path, verdict: &Verdict, must_be_json: bool) -> Answer {
-        let file = match read(last_message) {
+    pub fn of(last_message: io::Result<File>, verdict: &Verdict, must_be_json: bool) -> Answer {
+        let file = match last_message.and_then(read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Answer::TooLong,
             Err(_) => Vec::new(),
@@ -70,11 +67,9 @@ fn is_torn(file: &[u8], message: &Message) -> bool {
     !file.trim_ascii().is_empty() && is_less && text.starts_with(file)
 }
 
-/// Reads the file that Codex writes. A command of the model can know its path and put anything there, so it is opened
-/// without waiting, and only a regular file is an answer.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW).bits();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+/// Reads the file that Codex writes. A command of the agent can know its path and put anything there; only a regular file
+/// is an answer.
+fn read(file: File) -> io::Result<Vec<u8>> {
     let about = file.metadata()?;
     if !about.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());

@@ -278,7 +278,7 @@ mod tests {
     fn ending(events: &[Event<'_>], exit: Exit, decide: Decide) -> (u8, Option<&'static str>) {
         let mut verdict = Verdict::new();
         events.iter().for_each(|event| verdict.observe(event));
-        let answer = Answer::of(std::path::Path::new("/nowhere"), &verdict, false);
+        let answer = Answer::of(Err(std::io::ErrorKind::NotFound.into()), &verdict, false);
         let facts = Facts {
             ended: Ended { exit: Some(exit), cut: None, left: false },
             verdict: &verdict,
@@ -366,7 +366,7 @@ mod tests {
         let after = |events: &[Event<'_>], cut, decide| {
             let mut verdict = Verdict::new();
             events.iter().for_each(|event| verdict.observe(event));
-            let answer = Answer::of(std::path::Path::new("/nowhere"), &verdict, false);
+            let answer = Answer::of(Err(std::io::ErrorKind::NotFound.into()), &verdict, false);
             let facts = Facts {
                 ended: Ended { exit: Some(Exit::Signal(9)), cut: Some(cut), left: false },
                 verdict: &verdict,

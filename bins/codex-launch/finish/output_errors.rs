@@ -1,6 +1,6 @@
 //! What of a run could not be written, or was changed by others.
 
-use common::edge::output::{Settled, Tampering};
+use crate::run::progress_file::{Settled, Tampering};
 use common::face::say::why;
 use common::flow::cause::Cause;
 use std::io;

@@ -1,9 +1,9 @@
 //! The sentinel of a launch that was refused, for whoever watches the progress file.
 
+use crate::files::output_path::{Existing, OutputPath};
 use crate::prepare::args::{Config, Outputs, Progress};
 use crate::prepare::check;
-use common::edge::output::{Existing, Output};
-use common::edge::output_path::OutputPath;
+use crate::run::progress_file::ProgressFile;
 use common::edge::worker::Worker;
 use common::face::exit::Status;
 use common::flow::cause::Cause;
@@ -55,9 +55,9 @@ impl Seal {
         }
     }
 
-    fn open(&self, path: &OutputPath) -> Option<Output> {
+    fn open(&self, path: &OutputPath) -> Option<ProgressFile> {
         let existing = if self.force { Existing::Emptied } else { Existing::Refused };
-        Output::open_alone(path, existing).ok()
+        ProgressFile::open(path, existing).ok()
     }
 }
 

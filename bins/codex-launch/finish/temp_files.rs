@@ -2,13 +2,13 @@
 //!
 //! Both halves of the launcher know it from the start, so whichever is left can finish what the other one began.
 
+use crate::files::temp_names::TempNames;
 use crate::finish::mount_points::MountPoints;
-use crate::finish::temp_folder::{Made, TempFolder};
+use crate::finish::temp_folder::{PrivateFolder, TempFolder};
 use crate::prepare::args::Config;
 use crate::prepare::check::{Refusal, refuse};
 use crate::run::outputs::OutputPaths;
 use common::edge::paths;
-use common::edge::temp_names::TempNames;
 use common::face::exit::Status;
 use common::face::say::why;
 use std::io;
@@ -39,8 +39,8 @@ impl TempFiles {
         Ok(TempFiles { outputs, names, folder, mount_points: mount_points(config) })
     }
 
-    /// Makes the private folder, which goes with the value.
-    pub fn make_folder(&self) -> Result<Made<'_>, Refusal> {
+    /// Makes the private folder, which is removed with the value.
+    pub fn make_folder(&self) -> Result<PrivateFolder<'_>, Refusal> {
         self.folder.make().map_err(|error| no_folder(&paths::temp_dir(), &error))
     }
 

@@ -1,13 +1,18 @@
-//! The private folder of one run.
+//! The private folder of one run, where Codex writes its last message.
 
-use common::edge::folder::Folder;
+use crate::files::folder::Folder;
+use crate::files::temp_names::TempNames;
 use common::edge::paths;
-use common::edge::temp_names::TempNames;
+use nix::fcntl::OFlag;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-/// A folder in the one for temporary files, under a name that is chosen before it is made, so that another process can
+/// The name of the file for the last message.
+pub const LAST_MESSAGE: &str = "last-message";
+
+/// A folder in the system's folder for temporary files. Its name is chosen before it is made, so that the guardian can
 /// remove it too.
 #[derive(Debug)]
 pub struct TempFolder {
@@ -29,13 +34,14 @@ impl TempFolder {
         self.parent.path().join(&self.name)
     }
 
-    /// Makes it, with mode 0700. It goes with the value.
+    /// Makes it, with mode 0700, and opens it. It is removed with the value.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn make(&self) -> io::Result<Made<'_>> {
-        self.parent.make_folder(OsStr::new(&self.name))?;
-        Ok(Made(self))
+    /// When it cannot be made or opened.
+    pub fn make(&self) -> io::Result<PrivateFolder<'_>> {
+        let name = OsStr::new(&self.name);
+        self.parent.make_folder(name)?;
+        Ok(PrivateFolder { place: self, folder: self.parent.open_folder(name)? })
     }
 
     /// Removes it with all that is in it, if it is there.
@@ -47,13 +53,27 @@ impl TempFolder {
     }
 }
 
-/// A private folder that is there.
+/// The private folder after it was made.
 #[derive(Debug)]
-pub struct Made<'a>(&'a TempFolder);
+pub struct PrivateFolder<'a> {
+    place: &'a TempFolder,
+    folder: Folder,
+}
 
-impl Drop for Made<'_> {
+impl PrivateFolder<'_> {
+    /// Opens the file `name` in the folder that was made, for reading. The agent may replace the folder under its path; this
+    /// does not look there. It follows no link, and does not wait for the writer of a pipe.
+    ///
+    /// # Errors
+    /// Those of open(2).
+    pub fn open_file(&self, name: &str) -> io::Result<File> {
+        self.folder.open_file(OsStr::new(name), OFlag::O_RDONLY | OFlag::O_NONBLOCK)
+    }
+}
+
+impl Drop for PrivateFolder<'_> {
     fn drop(&mut self) {
-        // Who wants to know asks before.
-        let _ = self.0.remove();
+        // `TempFiles::remove_folder` reports an error; this is for a launch that is refused.
+        let _ = self.place.remove();
     }
 }

@@ -4,6 +4,7 @@ pub mod pair;
 
 use self::pair::{Half, Phase, RunnerEnd, Watched};
 use crate::NAME;
+use crate::files::output_path::Existing;
 use crate::finish::drain_deadline::DRAIN_GRACE;
 use crate::finish::ending::Ending;
 use crate::finish::left;
@@ -13,8 +14,8 @@ use crate::finish::temp_files::TempFiles;
 use crate::prepare::args::Config;
 use crate::prepare::check::{self, Refusal, refuse};
 use crate::prepare::environment;
+use crate::run::progress_file::ProgressFile;
 use crate::run::supervise::{Exit, Leftovers};
-use common::edge::output::{Existing, Output};
 use common::face::exit::Status;
 use common::face::say::{self, why};
 use common::flow::event::Sentinels;
@@ -104,7 +105,7 @@ fn unrecorded(watched: &Watched, signal: i32, left: &[String]) -> Status {
 
 /// The progress file of a dead runner.
 struct Progress {
-    output: Output,
+    output: ProgressFile,
     /// Its last whole line, where it can be read.
     last: Option<Vec<u8>>,
 }
@@ -113,12 +114,12 @@ struct Progress {
 fn progress(watched: &mut Watched, temp_files: &TempFiles) -> Option<Progress> {
     let path = temp_files.outputs.progress.as_ref()?;
     if let Some(open) = watched.report.output.take() {
-        let (output, last) = Output::take_over(open, path).ok()?;
+        let (output, last) = ProgressFile::take_over(open, path).ok()?;
         return Some(Progress { output, last });
     }
     // It was killed while it opened the file, and may have made it.
     if watched.report.phase == Phase::Opening && path.is_empty_file() {
-        let output = Output::open_alone(path, Existing::Refused).ok()?;
+        let output = ProgressFile::open(path, Existing::Refused).ok()?;
         return Some(Progress { output, last: Some(Vec::new()) });
     }
     None

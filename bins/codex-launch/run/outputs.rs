@@ -1,11 +1,11 @@
 //! The outputs: where they go, that they are different files, and opening them, the last step before the launch.
 
+use crate::files::output_path::{Existing, OutputPath, PathKind, WriteMode};
 use crate::prepare;
 use crate::prepare::args::{Config, Outputs, Progress, Rights, Sandbox};
 use crate::prepare::check::{self, Refusal, refuse, refuse_path};
+use crate::run::progress_file::ProgressFile;
 use crate::run::stderr_sink::{StderrSink, Writer};
-use common::edge::output::{Existing, Output};
-use common::edge::output_path::{OutputPath, PathKind, WriteMode};
 use common::edge::paths::{self, FileId};
 use common::edge::signals::Notice;
 use common::face::exit::Status;
@@ -214,7 +214,7 @@ pub struct Opened {
     /// The thread of the stderr file.
     pub writer: Option<Writer>,
     /// Where events go.
-    pub progress: Option<Output>,
+    pub progress: Option<ProgressFile>,
 }
 
 /// Opens what is written while the run lives, and removes an old answer. A refusal leaves everything as it was: the
@@ -233,10 +233,10 @@ fn open_progress(
     paths: &OutputPaths,
     force: bool,
     notices: &Receiver<Notice>,
-) -> Result<Option<Output>, Refusal> {
+) -> Result<Option<ProgressFile>, Refusal> {
     let Some(path) = &paths.progress else { return Ok(None) };
     let existing = if force { Existing::Emptied } else { Existing::Refused };
-    let opened = open_one(path, existing, notices, Output::open_alone)?;
+    let opened = open_one(path, existing, notices, ProgressFile::open)?;
     opened.map(Some).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => check::not_empty(path.given()),
         io::ErrorKind::WouldBlock => busy(PROGRESS, path),
@@ -246,13 +246,13 @@ fn open_progress(
 
 fn open_rest(
     paths: &OutputPaths,
-    progress: Option<Output>,
+    progress: Option<ProgressFile>,
     notices: &Receiver<Notice>,
 ) -> Result<Opened, Refusal> {
     let (stderr_sink, writer) = match &paths.stderr {
         None => (StderrSink::new(), None),
         Some(path) => {
-            let file = open_one(path, Existing::Emptied, notices, Output::open)?;
+            let file = open_one(path, Existing::Emptied, notices, OutputPath::open)?;
             let file = file.map_err(|error| match error.kind() {
                 io::ErrorKind::WouldBlock => busy(STDERR, path),
                 _ => refuse_path(STDERR, path.given(), &error),
@@ -269,12 +269,12 @@ fn open_rest(
 
 /// Opens one output. A named pipe opens when its reader comes, and the user may cancel meanwhile; a file is opened
 /// here and now, so that none is ever made by a launch that was cancelled before it.
-fn open_one(
+fn open_one<T: Send + 'static>(
     path: &OutputPath,
     existing: Existing,
     notices: &Receiver<Notice>,
-    open: fn(&OutputPath, Existing) -> io::Result<Output>,
-) -> Result<io::Result<Output>, Refusal> {
+    open: fn(&OutputPath, Existing) -> io::Result<T>,
+) -> Result<io::Result<T>, Refusal> {
     if !matches!(path.kind(), Some(PathKind::Special(_))) {
         return Ok(open(path, existing));
     }

@@ -1,8 +1,8 @@
-//! What feeds and drains Codex while it is supervised. Nothing here can hold the supervision up.
+//! The threads for Codex's stdin, stdout and stderr. The supervision never waits for them.
 
 use crate::finish::drain_deadline::DrainDeadline;
 use crate::run::stderr_sink::StderrSink;
-use crate::run::stream::Stream;
+use crate::run::stream::{Heard, Stream};
 use crate::run::supervise;
 use common::edge::pump::{self, Stop};
 use common::edge::worker::Worker;
@@ -11,7 +11,7 @@ use crossbeam_channel::Receiver;
 use std::fs::File;
 use std::io::{self, PipeReader, Write};
 
-/// The threads for the three pipes of a child that is not there yet.
+/// The threads for the three pipes of a Codex that is not started yet.
 #[derive(Debug)]
 pub struct Pipes {
     stop: Stop,
@@ -20,7 +20,7 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    /// Makes everything that can fail, so that nothing can once Codex runs.
+    /// Starts the threads. This can fail; connecting them to Codex cannot.
     pub fn spawn() -> io::Result<Pipes> {
         let stop = Stop::new()?;
         let listeners = [stop.listener()?, stop.listener()?];
@@ -36,37 +36,38 @@ impl Pipes {
         stderr_sink: StderrSink,
     ) -> Connected {
         let Pipes { stop, listeners: [stdout_stop, stderr_stop], workers: [feeder, stdout, stderr] } = self;
-        // A child that leaves before it has read its prompt has its reasons, and a status of its own.
+        // A Codex that ends before it has read its prompt is judged by its status.
         feeder.run(move || File::from(pipes.stdin).write_all(&prompt));
-        let stream = stdout.run(move || {
-            // A pipe that cannot be read has nothing more to say; the run is judged by what it said.
+        let heard = stdout.run(move || {
+            // A pipe that cannot be read is at its end; the run is judged by what came before.
             let _ = pump::drain(pipes.stdout, &stdout_stop, |chunk| stream.push(chunk));
-            stream.end();
-            stream
+            stream.end()
         });
         let stderr = stderr.run(move || {
             let _ = pump::drain(pipes.stderr, &stderr_stop, |chunk| stderr_sink.stderr(chunk));
         });
-        Connected { stop, stream, stderr }
+        Connected { stop, heard, stderr }
     }
 }
 
-/// The threads at work.
+/// The threads while Codex runs.
 #[derive(Debug)]
 pub struct Connected {
     stop: Stop,
-    stream: Receiver<Stream>,
+    heard: Receiver<Heard>,
     stderr: Receiver<()>,
 }
 
 impl Connected {
-    /// Lets them take what is left in the pipes, and gives the stream back. The error is the status that the launcher
-    /// ends with when the progress file's reader takes nothing and the drain_deadline with it ends.
-    pub fn finish(self, drain_deadline: &DrainDeadline<'_>) -> Result<Stream, Status> {
+    /// Reads what is left in the pipes. Returns what came on stdout.
+    ///
+    /// # Errors
+    /// The exit status of the launcher, when the reader of the progress file takes nothing until the drain deadline.
+    pub fn finish(self, drain_deadline: &DrainDeadline<'_>) -> Result<Heard, Status> {
         self.stop.call();
-        let stream = drain_deadline.receive(&self.stream)?;
-        // What holds this up is the stderr file alone, and that is given up by itself.
+        let heard = drain_deadline.receive(&self.heard)?;
+        // Only the stderr file can delay this, and that has a time limit of its own.
         let _ = self.stderr.recv();
-        Ok(stream)
+        Ok(heard)
     }
 }

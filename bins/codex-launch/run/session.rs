@@ -1,8 +1,8 @@
 //! The session file: the thread's id, as soon as it is known.
 
+use crate::files::output_path::OutputPath;
+use crate::files::temp_names::TempNames;
 use crate::finish::drain_deadline::DRAIN_GRACE;
-use common::edge::output_path::OutputPath;
-use common::edge::temp_names::TempNames;
 use common::edge::worker::Worker;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::io;

@@ -1,20 +1,17 @@
-//! What Codex prints: judged line by line and sent where it belongs.
+//! Codex's stdout: each line is judged whole, and then goes to the progress file or to the noise.
 //!
-//! Lines that are JSON objects go to the progress file, byte for byte; everything else on stdout is noise and goes
-//! where stderr goes. A line is judged whole before a byte of it is passed on.
+//! Lines that are JSON objects go to the progress file, byte for byte. Every other line is noise and goes where stderr goes.
 
 use crate::prepare::resume::Wanted;
+use crate::run::progress_file::ProgressFile;
 use crate::run::session::Session;
 use crate::run::stderr_sink::StderrSink;
 use crate::run::supervise::Pulse;
-use common::edge::output::{Output, Settled};
+use common::edge::hold::{Hold, Sink};
 use common::edge::signals::Notice;
-use common::edge::spool::Spool;
-use common::edge::temp_names::TempNames;
-use common::flow::event::{self, Event};
-use common::flow::line::Piece;
-use common::flow::scan::Scanner;
+use common::flow::event::{Event, TurnLines};
 use common::flow::sentinel::{Turn, Verdict};
+use common::flow::stream::{LineReader, Step};
 use crossbeam_channel::Sender;
 use std::io;
 
@@ -22,237 +19,209 @@ use std::io;
 #[derive(Debug)]
 pub struct Wiring {
     /// Where events go.
-    pub progress: Option<Output>,
+    pub progress: Option<ProgressFile>,
     /// Where noise goes.
     pub stderr_sink: StderrSink,
-    /// The thread that it must be.
+    /// The thread that a resumed run must name.
     pub thread: Option<Wanted>,
     /// Where the thread's id is written.
     pub session: Option<Session>,
-    /// Whom to tell that the run must end.
+    /// Where the stream asks for the end of the run.
     pub notices: Sender<Notice>,
-    /// Where it is seen whether the work is done.
+    /// Where the stream reports whether the turn is completed.
     pub pulse: Pulse,
 }
 
-/// The stream of one run.
+/// The stdout of one run.
 #[derive(Debug)]
 pub struct Stream {
-    wiring: Wiring,
-    scanner: Scanner,
-    line: Line,
-    /// What the stream has said.
-    pub verdict: Verdict,
-    /// How many lines were noise.
-    pub noise: u64,
-    /// The first failure to write the progress file; no event is written after it.
-    pub progress_error: Option<io::Error>,
-    /// Whether it named another thread than the one to resume.
-    pub is_wrong_thread: bool,
+    reader: LineReader<TurnLines>,
+    hold: Hold,
+    judge: Judge,
+    sink: EventSink,
+    pulse: Pulse,
 }
 
-/// Where the beginning of a line that spans chunks is.
+/// What is known of a stream that has ended.
 #[derive(Debug)]
-enum Line {
-    /// It began in this chunk, or has not begun.
-    Here,
-    /// It waits, and is valid so far.
-    Waiting(Spool),
-    /// It cannot be an event, and has gone to the noise already.
-    Noise,
-    /// It could not wait: the temporary file failed.
-    Lost(io::Error),
+pub struct Heard {
+    /// What it says about the run.
+    pub verdict: Verdict,
+    /// The number of lines that were noise.
+    pub noise: u64,
+    /// Whether it named another thread than the one to resume.
+    pub is_wrong_thread: bool,
+    /// The session file.
+    pub session: Option<Session>,
+    /// The progress file, which has no sentinel yet.
+    pub progress: Option<ProgressFile>,
+    /// The first failure to write the progress file.
+    pub progress_error: Option<io::Error>,
 }
 
 impl Stream {
-    /// A stream of which nothing has come yet.
+    /// A stream at its beginning.
     pub fn new(wiring: Wiring) -> Stream {
+        let Wiring { progress, stderr_sink, thread, session, notices, pulse } = wiring;
         Stream {
-            wiring,
-            scanner: event::scanner(),
-            line: Line::Here,
-            verdict: Verdict::new(),
-            noise: 0,
-            progress_error: None,
-            is_wrong_thread: false,
+            reader: LineReader::new(),
+            hold: Hold::new(),
+            judge: Judge {
+                verdict: Verdict::new(),
+                noise: 0,
+                is_wrong_thread: false,
+                thread,
+                session,
+                notices,
+            },
+            sink: EventSink { progress, error: None, stderr_sink },
+            pulse,
         }
     }
 
-    /// Takes a chunk. Events that stand side by side in it are passed on in one write, and so is noise.
+    /// Takes a chunk. Adjacent lines of one kind are passed on in one write.
     pub fn push(&mut self, chunk: &[u8]) {
-        self.wiring.pulse.busy();
+        self.pulse.busy();
         self.take(chunk);
-        self.wiring.pulse.beat(self.verdict.has_message() && self.verdict.turn() == Turn::Completed);
+        self.pulse.beat(self.judge.verdict.has_message() && self.judge.verdict.turn() == Turn::Completed);
     }
 
     fn take(&mut self, chunk: &[u8]) {
-        // The bytes of `chunk` from `start` to `at` are whole lines of one kind that have not been passed on.
-        let (mut start, mut at, mut are_events) = (0, 0, true);
+        let Stream { reader, hold, judge, sink, .. } = self;
+        let mut held = hold.chunk(chunk);
         let mut rest = chunk;
-        while let Some(piece) = self.scanner.take(&mut rest) {
-            let (Piece::Part(bytes) | Piece::End(bytes)) = piece;
-            let ends = matches!(piece, Piece::End(_));
-            let is_event = ends && self.judge();
-            let is_whole = ends && matches!(self.line, Line::Here);
-            if !is_whole || is_event != are_events {
-                self.pass(&chunk[start..at], are_events);
-                (start, are_events) = (at, is_event);
-            }
-            at += bytes.len();
-            if is_whole {
-                if !is_event {
-                    let more = blank_lines_behind(bytes, &mut rest);
-                    at += more;
-                    self.noise += 1 + more as u64;
+        while let Some(step) = reader.read(&mut rest) {
+            match step {
+                Step::Part(part) => {
+                    let is_refused = reader.is_malformed();
+                    // An error loses noise alone.
+                    let _ = held.part(part.len(), is_refused, sink);
                 }
-                continue;
-            }
-            start = at;
-            if ends { self.end_line(bytes, is_event) } else { self.hold(bytes) }
-        }
-        self.pass(&chunk[start..at], are_events);
-    }
-
-    /// Takes the end of the stream. An unfinished last line that is a whole object gets its LF; any other is noise.
-    pub fn end(&mut self) {
-        if !matches!(self.line, Line::Here) {
-            let is_event = self.judge();
-            self.end_line(if is_event { b"\n" } else { b"" }, is_event);
-        }
-    }
-
-    /// Compares the progress file with what was written to it, and puts it right; see [`Output::settle`].
-    pub fn settle(&mut self, names: &TempNames) -> Option<Settled> {
-        self.wiring.progress.as_mut().map(|progress| progress.settle(names))
-    }
-
-    /// Writes the last line, the sentinel, whatever came before; where events have to be given up for it, the one that
-    /// says so. The failure is returned, and whether there is a sentinel all the same.
-    pub fn seal(&mut self, sentinel: &str, if_lost: &str) -> (bool, Option<io::Error>) {
-        let Some(progress) = &mut self.wiring.progress else { return (true, None) };
-        match progress.last_line(sentinel.as_bytes(), if_lost.as_bytes()) {
-            Ok(lost) => (true, lost),
-            Err(error) => (false, Some(error)),
-        }
-    }
-
-    /// Ends the current line and says whether it is an event that belongs in the progress file. A line that claims
-    /// to be the launcher's does not: a child cannot say that its run is over.
-    fn judge(&mut self) -> bool {
-        let event = Event::of(self.scanner.finish());
-        let is_event =
-            !matches!(event, Event::Blank | Event::NotObject | Event::Malformed | Event::LauncherLine);
-        if is_event {
-            self.verdict.observe(&event);
-        }
-        if let Event::ThreadStarted(Some(id)) = event {
-            if self.wiring.thread.as_ref().is_some_and(|thread| !thread.is(id)) {
-                self.is_wrong_thread = true;
-                // A run whose end is under way no longer listens, and needs not be told.
-                let _ = self.wiring.notices.send(Notice::Halt);
-            }
-            if let Some(session) = &mut self.wiring.session {
-                session.write(id);
-            }
-        }
-        is_event
-    }
-
-    /// Passes on whole lines, which are events or noise.
-    fn pass(&mut self, lines: &[u8], are_events: bool) {
-        match are_events {
-            _ if lines.is_empty() => {}
-            true => self.write(|progress| progress.lines(lines)),
-            false => self.wiring.stderr_sink.noise(lines),
-        }
-    }
-
-    /// Writes to the progress file unless there is none or an earlier write failed: what is in it is then the
-    /// beginning of the stream without a gap.
-    fn write(&mut self, write: impl FnOnce(&mut Output) -> io::Result<()>) {
-        if let (Some(progress), None) = (&mut self.wiring.progress, &self.progress_error) {
-            self.progress_error = write(progress).err();
-        }
-    }
-
-    /// Takes note that an event is lost to the progress file, if there is one.
-    fn lose(&mut self, error: io::Error) {
-        if self.wiring.progress.is_some() {
-            self.progress_error.get_or_insert(error);
-        }
-    }
-
-    /// Ends this stream's way to the stderr file.
-    pub fn close_stderr_sink(&mut self) {
-        self.wiring.stderr_sink = StderrSink::new();
-    }
-
-    /// What came of the session file.
-    pub fn session(&mut self) -> Option<Session> {
-        self.wiring.session.take()
-    }
-
-    /// Keeps a part of a line whose end is not there yet.
-    fn hold(&mut self, part: &[u8]) {
-        let stderr_sink = &self.wiring.stderr_sink;
-        self.line = match std::mem::replace(&mut self.line, Line::Here) {
-            Line::Noise => {
-                stderr_sink.noise(part);
-                Line::Noise
-            }
-            Line::Lost(error) => Line::Lost(error),
-            line => {
-                let mut spool = match line {
-                    Line::Waiting(spool) => spool,
-                    _ => Spool::new(),
-                };
-                if self.scanner.is_malformed() {
-                    let _ = spool.take(|piece| {
-                        stderr_sink.noise(piece);
-                        Ok(())
-                    });
-                    stderr_sink.noise(part);
-                    Line::Noise
-                } else {
-                    spool.push(part).map_or_else(Line::Lost, |()| Line::Waiting(spool))
+                Step::End(line, (event, _)) => {
+                    let is_event = judge.line(&event);
+                    let copies = if is_event { 0 } else { skip_copies(line, &mut rest) };
+                    judge.noise += copies as u64;
+                    let ended = held.end(line.len(), is_event, sink);
+                    sink.lose_event(ended, is_event);
+                    if copies > 0 {
+                        let _ = held.end(copies * line.len(), false, sink);
+                    }
                 }
             }
-        };
+        }
+        let _ = held.flush(sink);
     }
 
-    /// Sends a line that ends in `rest`, what was kept of it first, where it belongs.
-    fn end_line(&mut self, rest: &[u8], is_event: bool) {
-        if !is_event {
-            self.noise += 1;
+    /// Takes the end of the stream, and closes its way to the stderr file. An unfinished last line that is a whole object
+    /// gets its LF; any other is noise.
+    pub fn end(mut self) -> Heard {
+        if let Some((event, _)) = self.reader.finish() {
+            let is_event = self.judge.line(&event);
+            let lf: &[u8] = if is_event { b"\n" } else { b"" };
+            let ended = self.hold.chunk(lf).end(lf.len(), is_event, &mut self.sink);
+            self.sink.lose_event(ended, is_event);
         }
-        match std::mem::replace(&mut self.line, Line::Here) {
-            Line::Lost(error) if is_event => self.lose(error),
-            Line::Waiting(mut spool) => match spool.push(rest) {
-                Err(error) => self.lose(error),
-                Ok(()) if is_event => {
-                    self.write(|progress| progress.line_in_pieces(|write| spool.take(|piece| write(piece))));
-                }
-                Ok(()) => {
-                    let stderr_sink = &self.wiring.stderr_sink;
-                    // The temporary file failing now would cost only a part of the noise.
-                    let _ = spool.take(|piece| {
-                        stderr_sink.noise(piece);
-                        Ok(())
-                    });
-                }
-            },
-            Line::Noise | Line::Here | Line::Lost(_) => self.wiring.stderr_sink.noise(rest),
+        let Judge { verdict, noise, is_wrong_thread, session, .. } = self.judge;
+        let EventSink { progress, error: progress_error, .. } = self.sink;
+        Heard { verdict, noise, is_wrong_thread, session, progress, progress_error }
+    }
+}
+
+/// Takes the copies of `line`, which is noise, off the front of `rest`; returns how many. A copy is judged as the line
+/// itself, so a flood of one line is not scanned line by line.
+fn skip_copies(line: &[u8], rest: &mut &[u8]) -> usize {
+    let before = rest.len();
+    while let Some(behind) = rest.strip_prefix(line) {
+        *rest = behind;
+    }
+    (before - rest.len()) / line.len()
+}
+
+/// Decides for each line whether it is an event, and observes the events.
+#[derive(Debug)]
+struct Judge {
+    verdict: Verdict,
+    noise: u64,
+    is_wrong_thread: bool,
+    /// The thread that a resumed run must name.
+    thread: Option<Wanted>,
+    session: Option<Session>,
+    notices: Sender<Notice>,
+}
+
+impl Judge {
+    /// Returns whether the line belongs in the progress file. A line that claims to be the launcher's does not: Codex
+    /// cannot say that its run is over.
+    fn line(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Blank | Event::NotObject | Event::Malformed | Event::LauncherLine => {
+                self.noise += 1;
+                return false;
+            }
+            Event::ThreadStarted(Some(id)) => self.thread_started(id),
+            _ => {}
+        }
+        self.verdict.observe(event);
+        true
+    }
+
+    fn thread_started(&mut self, id: &str) {
+        if self.thread.as_ref().is_some_and(|thread| !thread.is(id)) {
+            self.is_wrong_thread = true;
+            // The supervision of a run that is ending no longer receives notices, and needs none.
+            let _ = self.notices.send(Notice::Halt);
+        }
+        if let Some(session) = &mut self.session {
+            session.write(id);
         }
     }
 }
 
-/// Takes the empty lines that `rest` begins with off it where `line` is one; how many. Each is judged like the one
-/// before it, so a flood of them is not judged line by line.
-fn blank_lines_behind(line: &[u8], rest: &mut &[u8]) -> usize {
-    if line != b"\n" {
-        return 0;
+/// Writes events to the progress file, and noise to where stderr goes. It keeps its errors, because the run goes on.
+#[derive(Debug)]
+struct EventSink {
+    progress: Option<ProgressFile>,
+    /// The first failure. No event is written after it, so the file holds the beginning of the stream without a gap.
+    error: Option<io::Error>,
+    stderr_sink: StderrSink,
+}
+
+impl EventSink {
+    /// Writes to the progress file unless there is none or an earlier write failed.
+    fn write(&mut self, write: impl FnOnce(&mut ProgressFile) -> io::Result<()>) {
+        if let (Some(progress), None) = (&mut self.progress, &self.error) {
+            self.error = write(progress).err();
+        }
     }
-    let count = rest.iter().take_while(|&&byte| byte == b'\n').count();
-    *rest = &rest[count..];
-    count
+
+    /// Keeps the error of a line that could not be held: an event is lost to the progress file. Lost noise is no failure of
+    /// the run.
+    fn lose_event(&mut self, ended: io::Result<()>, is_event: bool) {
+        if let Err(error) = ended
+            && is_event
+            && self.progress.is_some()
+        {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl Sink for EventSink {
+    fn accept(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.write(|progress| progress.lines(lines));
+        Ok(())
+    }
+
+    fn accept_long(
+        &mut self,
+        feed: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.write(|progress| progress.line_in_pieces(feed));
+        Ok(())
+    }
+
+    fn refuse(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stderr_sink.noise(bytes);
+        Ok(())
+    }
 }

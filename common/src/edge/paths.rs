@@ -29,7 +29,7 @@ pub fn descriptor(path: &Path) -> Option<i32> {
 
 /// The same for the names that a system has for descriptors, and not for links elsewhere that lead to them: those can
 /// be anybody's.
-pub(super) fn named_descriptor(path: &Path) -> Option<i32> {
+pub fn named_descriptor(path: &Path) -> Option<i32> {
     let system = ["/dev", "/dev/fd", "/proc/self/fd"];
     let is_the_systems =
         path.parent().is_some_and(|folder| system.iter().any(|name| folder == Path::new(name)));

@@ -1,11 +1,12 @@
 //! Where an output goes, decided once: nothing that happens to its path later can lead it elsewhere.
 
 use super::folder::Folder;
-use super::paths;
 use super::temp_names::TempNames;
-use crate::sys::descriptor;
-use crate::sys::folder::{EntryKind, FileId};
-use crate::sys::lock;
+use common::edge::output::Output;
+use common::edge::paths;
+use common::sys::descriptor;
+use common::sys::folder::{EntryKind, FileId};
+use common::sys::lock;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd::AccessFlags;
@@ -17,6 +18,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Whether a file that has content may be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// A file with content is an error.
+    Refused,
+    /// It is emptied.
+    Emptied,
+}
 
 /// How a file will be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +67,9 @@ enum Target {
 
 /// A name in an open folder, and what it stood for at first.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
-    pub(super) folder: Arc<Folder>,
-    pub(super) name: OsString,
+pub struct Named {
+    folder: Arc<Folder>,
+    name: OsString,
     kind: PathKind,
 }
 
@@ -97,7 +107,7 @@ impl OutputPath {
     }
 
     /// The folder and the name in it; `None` of an open descriptor.
-    pub(super) fn named(&self) -> Option<&Named> {
+    pub fn named(&self) -> Option<&Named> {
         match &self.target {
             Target::Descriptor(..) => None,
             Target::Name(named) => Some(named),
@@ -192,8 +202,37 @@ impl OutputPath {
     }
 
     /// Another descriptor for the one that it is, or an error.
-    pub(super) fn duplicate(&self) -> Option<io::Result<OwnedFd>> {
+    fn duplicate(&self) -> Option<io::Result<OwnedFd>> {
         self.descriptor().map(descriptor::duplicate)
+    }
+
+    /// Opens it for appending. A file is made with mode 0600 and `O_EXCL`. An empty file is used as it is. A pipe, a device, a
+    /// socket or an open descriptor (`/dev/fd/3`) is written as it stands. A file is locked for this process, and for those
+    /// that inherit the open file, before anything is done to it.
+    ///
+    /// # Errors
+    /// When it cannot be opened; `AlreadyExists` when it has content and `existing` refuses that; `WouldBlock` when
+    /// another process has locked it.
+    pub fn open(&self, existing: Existing) -> io::Result<Output> {
+        if let Some(descriptor) = self.duplicate() {
+            return Output::of(descriptor?);
+        }
+        let file = self.named().ok_or(io::ErrorKind::InvalidInput)?.open()?;
+        if !file.metadata()?.is_file() {
+            return Output::of(file);
+        }
+        match lock::take(&file) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
+            // A file system without locks was reported when the path was taken.
+            _ => {}
+        }
+        if file.metadata()?.len() > 0 {
+            match existing {
+                Existing::Refused => return Err(io::ErrorKind::AlreadyExists.into()),
+                Existing::Emptied => file.set_len(0)?,
+            }
+        }
+        Output::of(file)
     }
 
     /// Puts `content` there whole, or nothing: a file of mode 0600 is written under a temporary name and moved over
@@ -263,7 +302,7 @@ impl Named {
     ///
     /// # Errors
     /// When that fails, or what stands there is something else than at first, or has another name too.
-    pub(super) fn open(&self) -> io::Result<File> {
+    fn open(&self) -> io::Result<File> {
         if let PathKind::Special(id) = self.kind {
             return self.open_special(id);
         }
@@ -300,7 +339,7 @@ impl Named {
     ///
     /// # Errors
     /// When one of these fails, or the given path no longer leads here. Nothing temporary is left then.
-    pub(super) fn replace(
+    pub fn replace(
         &self,
         names: &TempNames,
         write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -331,7 +370,7 @@ impl Named {
     }
 
     /// That the given path still leads here.
-    pub(super) fn is_in_place(&self) -> io::Result<()> {
+    pub fn is_in_place(&self) -> io::Result<()> {
         match self.folder.is_in_place() {
             true => Ok(()),
             false => Err(io::Error::other("its folder was moved or replaced while the run went on")),
@@ -339,7 +378,7 @@ impl Named {
     }
 
     /// Whether the name stands for the file `id`.
-    pub(super) fn is(&self, id: FileId) -> bool {
+    pub fn is(&self, id: FileId) -> bool {
         self.folder.entry(&self.name).is_ok_and(|entry| entry.is_some_and(|entry| entry.id == id))
     }
 }
@@ -371,4 +410,25 @@ fn has_one_name(names: u64) -> io::Result<()> {
 
 fn replaced() -> io::Error {
     io::Error::other("what stood there was replaced meanwhile")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_is_made_private_and_never_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        let path = OutputPath::resolve(&file).unwrap();
+        path.open(Existing::Refused).unwrap().lines(b"{}\n").unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let refused = path.open(Existing::Refused).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&file).unwrap(), b"{}\n");
+        path.open(Existing::Emptied).unwrap().lines(b"[]\n").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"[]\n");
+    }
 }

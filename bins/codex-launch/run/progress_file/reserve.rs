@@ -1,6 +1,6 @@
 //! The room that a file keeps for its last line, so that a disk that fills up takes no event for it.
 
-use crate::sys::reserve::reserve;
+use common::sys::reserve::reserve;
 use std::fs::File;
 use std::io;
 

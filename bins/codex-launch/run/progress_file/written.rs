@@ -1,5 +1,6 @@
 //! What one writer has written to a regular file, compared with what the file holds.
 
+use common::edge::pump::CHUNK;
 use memchr::memrchr;
 use std::fs::File;
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
@@ -96,7 +97,7 @@ pub(super) fn pieces(
     to: u64,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut buffer = vec![0; super::pump::CHUNK];
+    let mut buffer = vec![0; CHUNK];
     let mut at = from;
     while at < to {
         let wanted = usize::try_from(to - at).map_or(buffer.len(), |left| left.min(buffer.len()));

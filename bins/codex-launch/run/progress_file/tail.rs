@@ -1,6 +1,6 @@
 //! The end of a file of lines, read and cut without reading the rest.
 
-use super::pump::CHUNK;
+use common::edge::pump::CHUNK;
 use memchr::memrchr;
 use std::fs::File;
 use std::io;

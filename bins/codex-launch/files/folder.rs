@@ -1,8 +1,8 @@
 //! A folder that was opened once: files are made, moved and removed in it by name, wherever it is moved meanwhile.
 
 use super::remove_tree;
-use crate::sys::folder::{self, Entry, FileId};
-use crate::sys::lock;
+use common::sys::folder::{self, Entry, FileId};
+use common::sys::lock;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, readlinkat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
@@ -34,6 +34,16 @@ impl Folder {
         let (descriptor, readable) = folder::open_folder(path)?;
         let own = folder::entry(&descriptor, OsStr::new("."))?.ok_or(Errno::ENOENT)?;
         Ok(Folder { descriptor, path: path.to_owned(), id: own.id, readable })
+    }
+
+    /// Opens the folder `name` in this one.
+    ///
+    /// # Errors
+    /// When it is missing, a link or no folder, or cannot be read.
+    pub fn open_folder(&self, name: &OsStr) -> io::Result<Folder> {
+        let descriptor: OwnedFd = self.open_file(name, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?.into();
+        let own = folder::entry(&descriptor, OsStr::new("."))?.ok_or(Errno::ENOENT)?;
+        Ok(Folder { descriptor, path: self.path.join(name), id: own.id, readable: true })
     }
 
     /// The path that it was opened by.

@@ -1,6 +1,6 @@
 //! Removing a folder whose content somebody else made, who may mean harm.
 
-use crate::sys::folder::{self, EntryKind};
+use common::sys::folder::{self, EntryKind};
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, renameat};
