@@ -2,7 +2,7 @@
 //!
 //! A usage takes this way: [`read`] gives each line of a file to an [`account::Account`], which makes a
 //! [`account::StreamUsage`] of the file. The [`ledger::Ledger`] subtracts what the runs before it used, which makes a
-//! [`run::Run`]. [`print`] prints that, as a record ([`records`]), a line of the table ([`table`]) or a number.
+//! [`run::Run`]. [`mod@print`] prints that, as a record ([`records`]), a line of the table ([`table`]) or a number.
 #![forbid(unsafe_code)]
 
 mod account;

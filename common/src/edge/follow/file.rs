@@ -49,8 +49,7 @@ pub(super) enum Looked {
 pub struct OpenFile<'a>(&'a File);
 
 impl OpenFile<'_> {
-    /// Whether a writer has taken it for itself: see [`super::super::output::Output::open_alone`]. `None` where that
-    /// cannot be asked.
+    /// Whether a writer has the file locked, as `codex-launch` has its progress file. `None` where that cannot be asked.
     pub fn is_taken(&self) -> Option<bool> {
         lock::is_taken(self.0)
     }
