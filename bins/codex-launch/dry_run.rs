@@ -1,7 +1,7 @@
 //! `--dry-run`: prints what would be run.
 
 use crate::finish::temp_files::TempFiles;
-use crate::guardian::pair::RunnerEnd;
+use crate::guardian::RunnerEnd;
 use crate::launcher::Launcher;
 use crate::prepare;
 use crate::prepare::args::Config;

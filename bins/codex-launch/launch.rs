@@ -12,7 +12,7 @@
 use crate::finish::answer::Destination;
 pub use crate::finish::outcome::Outcome;
 use crate::finish::temp_files::TempFiles;
-use crate::guardian::pair::RunnerEnd;
+use crate::guardian::RunnerEnd;
 use crate::launcher::Launcher;
 use crate::prepare::args::Config;
 use crate::prepare::check::Refusal;

@@ -1,7 +1,7 @@
 //! What every step of a launch uses.
 
 use crate::finish::temp_files::TempFiles;
-use crate::guardian::pair::{RunnerEnd, StatusWriter};
+use crate::guardian::{RunnerEnd, StatusWriter};
 use crate::prepare::check::{Refusal, refuse};
 use crate::run::supervise::Tree;
 use common::edge::signals::Notice;

@@ -4,7 +4,7 @@ use crate::NAME;
 use crate::finish::answer::Answer;
 use crate::finish::ending::Ending;
 use crate::finish::temp_files::TempFiles;
-use crate::guardian::pair::RunnerEnd;
+use crate::guardian::RunnerEnd;
 use crate::launch::{self, To};
 use crate::prepare::args::{Config, Extra, Outputs, Prompt, Rights, Sandbox};
 use crate::prepare::check::{Refusal, refuse};

@@ -1,7 +1,8 @@
-/* dead_mount MOUNT-POINT PROGRAM
+/* dead_mount MOUNT-POINT [PROGRAM]
  *
  * Mounts a file system with one program, `file`, of which the first page of PROGRAM can be read and nothing else ever:
- * whoever executes it is held in the midst of that, until this process ends. When it is mounted, a line goes to stdout
+ * whoever executes it is held in the midst of that, until this process ends. Without
+ * PROGRAM whoever looks anything up in it is held. When it is mounted, a line goes to stdout
  * and the file `mounted` is made; when somebody is held, the file `held`. Needs root. Ends by itself after two minutes. */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ static struct fuse_attr about(unsigned long node, unsigned long size) {
 }
 
 int main(int count, char **words) {
-    int device = open("/dev/fuse", O_RDWR), program = count == 3 ? open(words[2], O_RDONLY) : -1, served = 0;
+    int device = open("/dev/fuse", O_RDWR), program = open(words[count - 1], O_RDONLY), served = 0;
     char options[128];
     struct stat stat;
     snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", device);
@@ -39,6 +40,10 @@ int main(int count, char **words) {
         if (read(device, in, sizeof in) < 0) {
             if (errno == EINTR || errno == ENOENT) continue;
             return 1;
+        }
+        if (count < 3 && asked->opcode != FUSE_INIT) {
+            make("held");
+            for (;;) pause();
         }
         memset(out, 0, 4096);
         answer->unique = asked->unique;

@@ -1,8 +1,10 @@
 //! Where a platform tells nothing of descendants, the process group is what is ended: the same tests on any platform,
 //! by forcing the way without.
 
+use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
 
 use super::{compile, launch, progress, seconds};
 use crate::harness::filter::Filter;
@@ -97,39 +99,85 @@ fn a_missing_proc_and_a_strange_one_are_named() {
     }
 }
 
-/// Becomes the program given as arguments, which may not become a subreaper, by a filter of system calls as a container
-/// has one.
+/// Becomes the program given as arguments, for which one system call fails with an error where one argument of it is in a
+/// range: by a filter of system calls, as a container has one.
 const REFUSE: &str = r#"
-#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 int main(int count, char **words) {
+    if (count < 7) return 99;
+    unsigned call = atoi(words[1]), argument = atoi(words[2]), first = atoi(words[3]), last = atoi(words[4]);
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_CHILD_SUBREAPER, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * argument),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, last, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | atoi(words[5])),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
-    if (count < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 99;
-    execvp(words[1], words + 1);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 99;
+    execvp(words[6], words + 6);
     return 99;
 }
 "#;
 
+/// The launcher, for which the system call `call` fails with `error` where its argument `argument` is in `range`.
+fn refused(
+    scratch: &Scratch,
+    script: &Script,
+    (call, argument): (i64, u32),
+    range: RangeInclusive<i32>,
+    error: i32,
+) -> Filter {
+    scratch.write("refuse.c", REFUSE);
+    compile(scratch, "refuse");
+    let path = scratch.path("refuse");
+    let numbers = [call, argument.into(), (*range.start()).into(), (*range.end()).into(), error.into()];
+    let numbers = numbers.map(|number: i64| number.to_string());
+    let words: Vec<&str> =
+        [path.to_str().expect("a path")].into_iter().chain(numbers.iter().map(String::as_str)).collect();
+    launch(scratch, script).under(&words)
+}
+
 #[test]
 fn a_subreaper_that_a_filter_refuses_is_named() {
     let scratch = Scratch::git();
-    scratch.write("refuse.c", REFUSE);
-    compile(&scratch, "refuse");
-    let refuse = scratch.path("refuse");
-    let ran = launch(&scratch, &Script::good()).under(&[refuse.to_str().expect("a path")]).run();
+    let subreaper = libc::PR_SET_CHILD_SUBREAPER;
+    let call = (libc::SYS_prctl, 0);
+    let ran = refused(&scratch, &Script::good(), call, subreaper..=subreaper, libc::EPERM).run();
     says_so(ran.exits(0), "orphans cannot be adopted: operation not permitted");
+    progress(&scratch).completed();
+}
+
+#[test]
+fn locks_that_are_refused_are_named_once_with_the_reason() {
+    for (error, why) in [(libc::EACCES, "permission denied"), (libc::ENOLCK, "no locks available")] {
+        let scratch = Scratch::git();
+        let range = libc::F_OFD_GETLK..=libc::F_OFD_SETLKW;
+        let ran = refused(&scratch, &Script::good(), (libc::SYS_fcntl, 1), range, error).run();
+        let line = format!(
+            "codex-launch: --progress-file p: cannot be locked: {why}; a second launch on it is not refused"
+        );
+        let said: Vec<String> = ran.exits(0).stderr_lines();
+        let said: Vec<&String> = said.iter().filter(|line| line.contains("locked")).collect();
+        assert_eq!(said, [&line], "{ran}");
+        progress(&scratch).completed();
+    }
+}
+
+#[test]
+fn a_run_whose_pipes_cannot_be_asked_how_full_they_are_is_complete() {
+    let scratch = Scratch::git();
+    let bytes = i32::try_from(libc::FIONREAD).expect("a small number");
+    // Somebody holds the pipes open, so how much is left in them has to be known.
+    let script = leaving(&scratch, json!({"session": "own"}), &Script::good());
+    let ran = refused(&scratch, &script, (libc::SYS_ioctl, 1), bytes..=bytes, libc::EPERM);
+    ran.args(["--leftover-grace", "0"]).run().exits(0).took(seconds(0), seconds(20));
     progress(&scratch).completed();
 }

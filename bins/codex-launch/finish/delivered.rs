@@ -7,7 +7,7 @@ use crate::finish::outcome::Outcome;
 use crate::finish::output_errors::OutputErrors;
 use crate::finish::report::{self, Report};
 use crate::finish::seal::Seal;
-use crate::guardian::pair::Phase;
+use crate::guardian::Phase;
 use crate::launcher::Launcher;
 use crate::prepare::check::Refusal;
 use crate::run::progress_file::ProgressFile;

@@ -6,7 +6,7 @@ use crate::finish::outcome::Outcome;
 use crate::finish::output_errors::OutputErrors;
 use crate::finish::report::Report;
 use crate::finish::seal::Seal;
-use crate::guardian::pair::Phase;
+use crate::guardian::Phase;
 use crate::launcher::Launcher;
 use crate::run::stream::Heard;
 use common::face::say::why;

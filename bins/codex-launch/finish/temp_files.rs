@@ -36,7 +36,12 @@ impl TempFiles {
         let outputs = OutputPaths::resolve(config)?;
         let names = Arc::new(TempNames::new());
         let folder = TempFolder::plan(&names).map_err(|error| no_folder(&paths::temp_dir(), &error))?;
-        Ok(TempFiles { outputs, names, folder, mount_points: mount_points(config) })
+        Ok(TempFiles {
+            outputs,
+            names,
+            folder,
+            mount_points: mount_points(writable_folders(config).iter().map(|(_, folder)| folder.as_path())),
+        })
     }
 
     /// Makes the private folder, which is removed with the value.
@@ -67,12 +72,18 @@ impl TempFiles {
     }
 }
 
-/// The folders that the sandbox lets the agent write, as they are now.
-fn mount_points(config: &Config) -> MountPoints {
-    let directory = config.directory.as_deref().unwrap_or(Path::new("."));
-    let temporary = [paths::temp_dir(), PathBuf::from("/tmp")];
-    let added = config.extra.add_dirs.iter().map(PathBuf::as_path);
-    let folders = [directory].into_iter().chain(added).chain(temporary.iter().map(PathBuf::as_path));
+/// The folders that the sandbox lets the agent write, each with what names it.
+pub fn writable_folders(config: &Config) -> Vec<(&'static str, PathBuf)> {
+    let directory = config.directory.clone().unwrap_or_else(|| PathBuf::from("."));
+    let temporary = [("TMPDIR", paths::temp_dir()), ("temporary folder", PathBuf::from("/tmp"))];
+    let added = config.extra.add_dirs.iter().map(|folder| ("--add-dir", folder.clone()));
+    let mut all: Vec<_> = [("--cd", directory)].into_iter().chain(added).chain(temporary).collect();
+    all.dedup_by(|one, other| one.1 == other.1);
+    all
+}
+
+/// What a sandbox may make in `folders`, as they are now.
+pub fn mount_points<'a>(folders: impl IntoIterator<Item = &'a Path>) -> MountPoints {
     MountPoints::before(folders, &GUARDED)
 }
 

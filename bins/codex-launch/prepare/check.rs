@@ -18,6 +18,13 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The exit status.
+    pub fn status(&self) -> Status {
+        match self {
+            Refusal::Said(status) | Refusal::Because(status, _) => *status,
+        }
+    }
+
     /// Says it, and gives the status.
     pub fn say(self, name: &str) -> Status {
         match self {
@@ -49,15 +56,6 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
         paths::can_be_read(path).map_err(|error| refuse_path(option, path, &error))?;
     }
     Ok(())
-}
-
-/// Every path of a launch, by the option that names it: all that can be on a file system which does not answer.
-pub fn paths(config: &Config) -> Vec<(&'static str, PathBuf)> {
-    let directory = config.directory.clone().unwrap_or_else(|| PathBuf::from("."));
-    let inputs = inputs(config).map(|(option, path)| (option, path.to_owned()));
-    let outputs = outputs(&config.outputs).map(|(option, path)| (option, path.to_owned()));
-    let rest = [("--cd", directory), ("TMPDIR", paths::temp_dir())];
-    inputs.chain(outputs).chain(rest).collect()
 }
 
 /// The images that Codex is to get, each as one it can be told: it takes a comma for the end of a name (0.98.0 to
@@ -101,7 +99,8 @@ pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
+/// The files that a launch reads, each with its option.
+pub fn inputs(config: &Config) -> impl Iterator<Item = (&'static str, &Path)> {
     let (file, system, transcript) = match &config.prompt {
         Prompt::Given(_) => (None, None, None),
         Prompt::Read { file, system, transcript } => (file.as_ref(), system.as_ref(), transcript.as_ref()),
@@ -126,7 +125,8 @@ fn earlier(thread: &Option<Resume>) -> Option<&PathBuf> {
     }
 }
 
-fn outputs(outputs: &Outputs) -> impl Iterator<Item = (&'static str, &Path)> {
+/// The files that a launch writes, each with its option.
+pub fn outputs(outputs: &Outputs) -> impl Iterator<Item = (&'static str, &Path)> {
     let progress = match &outputs.progress {
         Some(Progress::File(path)) => Some(path),
         _ => None,

@@ -59,7 +59,6 @@ pub fn prepare(
     folder: &Path,
     notices: &Receiver<Notice>,
 ) -> Result<(Config, Prepared), Refusal> {
-    paths_answer(&config, notices)?;
     config.extra.images = check::images(&config.extra.images)?;
     let (thread, fork) = threads(&config, notices)?;
     let codex = find(&config, notices)?;
@@ -84,16 +83,6 @@ pub fn prepare(
     }
     questions?;
     Ok((config, Prepared { codex, directory, thread, fork, prompt }))
-}
-
-/// That every path of a launch answers at all.
-fn paths_answer(config: &Config, notices: &Receiver<Notice>) -> Result<(), Refusal> {
-    for (option, path) in check::paths(config) {
-        let what = format!("{option} {}", path.display());
-        // Whether it is there is another question.
-        bounded(&what, notices, move || drop(std::fs::metadata(&path)))?;
-    }
-    Ok(())
 }
 
 /// Where Codex is, as far as it is anywhere.

@@ -3,7 +3,7 @@
 use crate::NAME;
 use crate::finish::not_started::NotStarted;
 use crate::finish::temp_folder::{LAST_MESSAGE, PrivateFolder};
-use crate::guardian::pair::Phase;
+use crate::guardian::Phase;
 use crate::launcher::{Launcher, cannot_launch};
 use crate::prepare;
 use crate::prepare::Prepared;

@@ -6,7 +6,7 @@ use crate::finish::ending::Ending;
 use crate::finish::left;
 use crate::finish::report;
 use crate::finish::temp_folder::PrivateFolder;
-use crate::guardian::pair::Phase;
+use crate::guardian::Phase;
 use crate::launcher::Launcher;
 use crate::prepare::args::{Config, Decide};
 use crate::prepare::check::Refusal;

@@ -8,6 +8,9 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, OwnedFd};
 
+/// What a pipe holds at the most, unless root has raised the limit (pipe(7)).
+const LARGEST_PIPE: usize = 1 << 20;
+
 /// How much is read at a time: the capacity of a Linux pipe (pipe(7)).
 pub const CHUNK: usize = 64 * 1024;
 
@@ -86,13 +89,21 @@ pub struct Source<S> {
     stop: S,
     /// How many of the bytes that were there when the stop was called are still to be read.
     left: Option<usize>,
+    /// Whether `left` is what a pipe can hold at the most, and not what it held.
+    is_estimate: bool,
     pipe_size: PipeSize,
 }
 
 impl<S: AsFd> Source<S> {
     /// Reads `input` as it stands, blocking or not, until `stop` can be read from.
     pub fn new(input: OwnedFd, stop: S) -> Source<S> {
-        Source { input: File::from(input), stop, left: None, pipe_size: PipeSize::default() }
+        Source {
+            input: File::from(input),
+            stop,
+            left: None,
+            is_estimate: false,
+            pipe_size: PipeSize::default(),
+        }
     }
 
     /// What stops it.
@@ -110,6 +121,20 @@ impl<S: AsFd> Source<S> {
         self.left.is_some()
     }
 
+    /// Takes down how much there is to read behind the stop.
+    fn count_rest(&mut self, readable: io::Result<usize>) {
+        self.left = Some(match readable {
+            Ok(bytes) => bytes,
+            // A device such as /dev/zero, which has no end.
+            Err(error) if error.raw_os_error() == Some(Errno::ENOTTY as i32) => 0,
+            // A filter of system calls refuses the question.
+            Err(_) => {
+                self.is_estimate = true;
+                LARGEST_PIPE
+            }
+        });
+    }
+
     /// Reads what there is, waiting for it if there is nothing. 0 bytes are the end, or what comes after the bytes
     /// that were there when the stop was called.
     ///
@@ -118,8 +143,10 @@ impl<S: AsFd> Source<S> {
     pub fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.left.is_none() && !wait(&self.input, &self.stop)? {
-                // What cannot tell, as /dev/zero, has no end either.
-                self.left = Some(descriptor::readable_bytes(&self.input).unwrap_or(0));
+                self.count_rest(descriptor::readable_bytes(&self.input));
+            }
+            if self.is_estimate && !is_readable(&self.input)? {
+                return Ok(0);
             }
             let most = self.left.map_or(chunk.len(), |left| left.min(chunk.len()));
             match self.input.read(&mut chunk[..most]) {
@@ -155,6 +182,17 @@ pub fn drain(pipe: OwnedFd, stop: &PipeReader, mut each: impl FnMut(&[u8])) -> i
         match source.read(&mut chunk)? {
             0 => return Ok(()),
             count => each(&chunk[..count]),
+        }
+    }
+}
+
+/// Whether there is something to read, or the end, without waiting for it.
+fn is_readable(input: &File) -> io::Result<bool> {
+    let mut fds = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+    loop {
+        match poll(&mut fds, PollTimeout::ZERO) {
+            Err(Errno::EINTR) => {}
+            ready => return Ok(ready? > 0),
         }
     }
 }
@@ -202,6 +240,19 @@ mod tests {
         let mut got = Vec::new();
         drain(reader.into(), &listener, |chunk| got.extend_from_slice(chunk)).unwrap();
         assert_eq!(got, b"last words");
+        drop(writer);
+    }
+
+    #[test]
+    fn a_pipe_that_cannot_be_asked_how_full_it_is_is_read_until_it_is_empty() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let (never, _open) = io::pipe().unwrap();
+        writer.write_all(b"last words").unwrap();
+        let mut source = Source::new(reader.into(), never);
+        source.count_rest(Err(Errno::EPERM.into()));
+        let mut chunk = [0; 4];
+        let counts: Vec<usize> = (0..4).map(|_| source.read(&mut chunk).unwrap()).collect();
+        assert_eq!(counts, [4, 4, 2, 0]);
         drop(writer);
     }
 

@@ -1,6 +1,6 @@
 //! The signals that this process takes: as messages on a channel for a launch, as a descriptor to poll for a filter.
 
-use crate::sys::disposition::{self, Held};
+use crate::sys::disposition::{self, Held, Ignored};
 use crossbeam_channel::Sender;
 use nix::sys::signal::SigSet;
 use signal_hook::consts::{
@@ -68,7 +68,7 @@ pub fn notify_and_outlive(notices: Sender<Notice>) -> io::Result<()> {
 /// A child starts with none held back, as the standard library sees to it.
 fn listen(mut take: impl FnMut(Notice) -> bool + Send + 'static, held: &[i32]) -> io::Result<()> {
     take_without_effect(SIGXFSZ)?;
-    let mut signals = Signals::new(wanted())?;
+    let mut signals = Signals::new(wanted(Ignored::now()))?;
     Held::new(held)?;
     thread::Builder::new().spawn(move || {
         let mut echo = Echo::default();
@@ -82,9 +82,9 @@ fn listen(mut take: impl FnMut(Notice) -> bool + Send + 'static, held: &[i32]) -
     Ok(())
 }
 
-fn wanted() -> Vec<i32> {
+fn wanted(ignored: Ignored) -> Vec<i32> {
     let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT, SIGCHLD];
-    wanted.extend(UNLESS_IGNORED.into_iter().filter(|signal| !disposition::is_ignored(*signal)));
+    wanted.extend(UNLESS_IGNORED.into_iter().filter(|signal| !ignored.has(*signal)));
     wanted
 }
 
@@ -124,8 +124,9 @@ impl Awaited {
     /// # Errors
     /// When the kernel refuses.
     pub fn new() -> io::Result<Awaited> {
-        let fatal = disposition::fatal().into_iter().filter(|signal| !disposition::is_ignored(*signal));
-        let signals: Vec<i32> = wanted().into_iter().chain(fatal).collect();
+        let ignored = Ignored::now();
+        let fatal = disposition::fatal().into_iter().filter(|signal| !ignored.has(*signal));
+        let signals: Vec<i32> = wanted(ignored).into_iter().chain(fatal).collect();
         // Where ends of children are ignored they are not told of.
         disposition::reset(SIGCHLD)?;
         Ok(Awaited { signals: Held::new(&signals)?, echo: Echo::default() })
@@ -137,14 +138,30 @@ impl Awaited {
     /// When the kernel refuses.
     pub fn wait(&mut self) -> io::Result<Notice> {
         loop {
-            let notice = match self.signals.wait()? {
-                SIGCHLD => Notice::Child,
-                signal => Notice::User(signal),
-            };
-            if !self.echo.has(notice) {
+            let signal = self.signals.wait()?;
+            if let Some(notice) = self.new_notice(signal) {
                 return Ok(notice);
             }
         }
+    }
+
+    /// Waits for the next one until `deadline`, where there is one. `None` when none came.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn wait_until(&mut self, deadline: Option<Instant>) -> io::Result<Option<Notice>> {
+        let Some(deadline) = deadline else { return self.wait().map(Some) };
+        loop {
+            let Some(signal) = self.signals.wait_until(deadline)? else { return Ok(None) };
+            if let Some(notice) = self.new_notice(signal) {
+                return Ok(Some(notice));
+            }
+        }
+    }
+
+    fn new_notice(&mut self, signal: i32) -> Option<Notice> {
+        let notice = if signal == SIGCHLD { Notice::Child } else { Notice::User(signal) };
+        (!self.echo.has(notice)).then_some(notice)
     }
 }
 

@@ -1,10 +1,12 @@
 //! How this process is set to take a signal, and signals that are held back and waited for.
 
+use nix::errno::Errno;
 use nix::libc;
 use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::time::{Duration, Instant};
 
 /// Whether `signal` is ignored, as `nohup` sets HUP.
 pub fn is_ignored(signal: i32) -> bool {
@@ -14,6 +16,40 @@ pub fn is_ignored(signal: i32) -> bool {
         libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0
             && action.assume_init().sa_sigaction == libc::SIG_IGN
     }
+}
+
+/// The signals that this process ignores.
+#[derive(Debug, Clone, Copy)]
+pub struct Ignored {
+    /// One bit for each signal, from 1 on; `None` where the kernel answers only for one signal at a time.
+    mask: Option<u64>,
+}
+
+impl Ignored {
+    /// Asks the kernel once.
+    pub fn now() -> Ignored {
+        #[cfg(target_os = "linux")]
+        if !super::is_forced_portable() {
+            return Ignored { mask: mask_in_proc() };
+        }
+        Ignored { mask: None }
+    }
+
+    /// Whether `signal` is among them.
+    pub fn has(self, signal: i32) -> bool {
+        match self.mask {
+            Some(mask) => (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1,
+            None => is_ignored(signal),
+        }
+    }
+}
+
+/// The line SigIgn of /proc/self/status, where /proc is that of this process.
+#[cfg(target_os = "linux")]
+fn mask_in_proc() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }
 
 /// The signals that end a process by default and are sent by nobody who means it, but by mistake or malice. KILL is none
@@ -51,6 +87,49 @@ impl Held {
             (set, libc::pthread_sigmask(libc::SIG_SETMASK, &set, ptr::null_mut()))
         };
         if error == 0 { Ok(Held(set)) } else { Err(io::Error::from_raw_os_error(error)) }
+    }
+
+    /// Waits for the next one until `deadline`. `None` when none came.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn wait_until(&self, deadline: Instant) -> io::Result<Option<i32>> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.wait_for(left) {
+                Ok(signal) => return Ok(Some(signal)),
+                Err(Errno::EAGAIN) if left.is_zero() => return Ok(None),
+                // A signal that is not held back, or a wait that was shorter than asked for.
+                Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    /// Waits for the next one for at most `time`.
+    #[cfg(target_os = "linux")]
+    fn wait_for(&self, time: Duration) -> Result<i32, Errno> {
+        let time = nix::sys::time::TimeSpec::from_duration(time);
+        // SAFETY: sigtimedwait reads the set and the time, and writes nothing where the information is not asked for.
+        Errno::result(unsafe { libc::sigtimedwait(&self.0, ptr::null_mut(), time.as_ref()) })
+    }
+
+    /// Waits for the next one for at most `time`, by looking again and again: sigtimedwait is not everywhere.
+    #[cfg(not(target_os = "linux"))]
+    fn wait_for(&self, time: Duration) -> Result<i32, Errno> {
+        let mut pending = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: sigpending writes the whole set, which sigismember reads.
+        let is_pending = unsafe {
+            libc::sigpending(pending.as_mut_ptr()) == 0
+                && (1..32).any(|n| {
+                    libc::sigismember(&self.0, n) == 1 && libc::sigismember(pending.as_ptr(), n) == 1
+                })
+        };
+        if is_pending {
+            return self.wait().map_err(|_| Errno::EINVAL);
+        }
+        std::thread::sleep(time.min(Duration::from_millis(10)));
+        Err(Errno::EAGAIN)
     }
 
     /// Waits for the next one.

@@ -104,6 +104,13 @@ pub fn refuse_tracers() {
     }
 }
 
+/// Sends CHLD to the parent of this process, as long as that is `parent`. A parent that waits for CHLD looks up from that.
+pub fn wake_parent(parent: i32) {
+    if nix::unistd::getppid().as_raw() == parent {
+        let _ = nix::sys::signal::kill(Pid::from_raw(parent), Signal::SIGCHLD);
+    }
+}
+
 /// Sends signal `number` to `child`, which is a child of this process and not reaped, so its number is its own.
 pub fn pass_on(child: i32, number: i32) {
     // SAFETY: kill touches no memory. nix's does not know the real-time signals.
@@ -112,11 +119,20 @@ pub fn pass_on(child: i32, number: i32) {
 
 /// Reaps one dead child, whichever it is.
 pub fn reap_any() -> Reaped {
+    reap(-1)
+}
+
+/// Reaps `child` if it is dead. Returns whether it is gone.
+pub fn reap_child(child: i32) -> bool {
+    reap(child) != Reaped::NoneDead
+}
+
+fn reap(child: i32) -> Reaped {
     let mut status = 0;
     loop {
         // SAFETY: waitpid writes one int.
         // nix's waitpid is not used: it gives an error for a child killed by a real-time signal.
-        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+        match unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } {
             0 => return Reaped::NoneDead,
             -1 if Errno::last() == Errno::EINTR => {}
             -1 => return Reaped::NoChildren,

@@ -17,7 +17,7 @@
 //! The converse holds where this process had no children when it became a subreaper, and was none before: then each
 //! child that it ever gets, it started, or it is an orphan whose ancestors it started. So "descendant of this process"
 //! and "process of the run" are the same, nothing else need be known of a process, and nobody else's is ever signalled.
-//! [`crate::guardian::pair`] sees to that.
+//! `guardian::fork` sees to that.
 //!
 //! Whether anybody is left is not a question for /proc, in which a process that starts its successor and ends, over and
 //! over, can be missed: a living descendant hangs, through living or dead parents, on a child of this process. So
