@@ -1,4 +1,4 @@
-//! Whether Codex is signed in, seen by one small run.
+//! `--verify-sign-in`: finds out by one small run whether Codex is signed in.
 
 use crate::NAME;
 use crate::finish::answer::Answer;
@@ -15,13 +15,13 @@ use common::face::say::{self, why};
 use common::flow::cause::Cause;
 use std::time::Duration;
 
-/// What is asked.
+/// The prompt of that run.
 const PROMPT: &str = "Reply with the single word: ok";
 
-/// How long that may take when no other limit is given. Without a network newer versions wait for ever.
+/// Time limit of that run when no other one is given. Without a network newer versions wait for ever.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Runs it and prints how it went: status 0 when an answer came, 69 when Codex is not signed in, else as for a run.
+/// Runs it and prints the result. The status is 0 when an answer came, 69 when Codex is not signed in, else that of a run.
 pub fn run(config: Config, temp_files: &TempFiles, link: RunnerEnd) -> Result<Status, Refusal> {
     let limit = config.limit().as_secs_f64();
     say::line(NAME, &format!("asking codex for one word, for at most {limit}s"));
@@ -47,8 +47,8 @@ pub fn run(config: Config, temp_files: &TempFiles, link: RunnerEnd) -> Result<St
     Ok(status)
 }
 
-/// The run: nothing may be written, and neither the user's config and rules nor a repository has a say in it. Options
-/// that would change what is asked or where it goes are refused before.
+/// The configuration of that run: nothing may be written, and the user's config, the rules and the repository are ignored.
+/// Options that would change the prompt or the outputs were refused before.
 pub fn small(config: Config) -> Config {
     let ephemeral = config.extra.ephemeral;
     Config {

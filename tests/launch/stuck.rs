@@ -72,12 +72,25 @@ fn beside_dead_mount(scratch: &Scratch, launcher: Filter, program: &str) -> Opti
     in_own_mounts(launcher, &shell)
 }
 
+/// The server of the dead file system, which is killed also when a test fails: until then nobody whom it holds can end.
+struct Server<'a>(&'a Scratch);
+
+impl Drop for Server<'_> {
+    fn drop(&mut self) {
+        if self.0.has("server") {
+            // It may have ended.
+            let _ = kill(self.0.pid("server"), Signal::SIGKILL);
+            std::fs::remove_file(self.0.path("server")).expect("to forget its number");
+        }
+    }
+}
+
 /// Waits until a launcher that a dead file system could hold has ended, within `time`, and only then lets the file system
 /// answer. What it was held by dies with that.
 #[track_caller]
 fn end_before_the_server(scratch: &Scratch, running: Running, time: Duration) -> Ran {
     wait_until("the launcher has ended", time, || !is_alive(running.pid()));
-    kill(scratch.pid("server"), Signal::SIGKILL).expect("the server");
+    drop(Server(scratch));
     running.end()
 }
 
@@ -98,6 +111,7 @@ fn paths_that_never_answer_do_not_keep_a_signal_from_ending_the_launcher() {
         }
         let Some(launcher) = beside_dead_mount(&scratch, launcher, "") else { return };
         let running = launcher.start();
+        let _server = Server(&scratch);
         scratch.wait_for("held");
         let is_told = args.first() == Some(&"--cd");
         if is_told {
@@ -118,6 +132,8 @@ fn a_path_that_never_answers_refuses_the_launch() {
     let launcher = launcher.args(["--timeout-seconds", "1"]);
     let Some(launcher) = beside_dead_mount(&scratch, launcher, "") else { return };
     let running = launcher.start();
+    let _server = Server(&scratch);
+    scratch.wait_for("held");
     let ran = end_before_the_server(&scratch, running, seconds(15));
     ran.exits(66);
     assert_eq!(ran.stderr_lines(), ["codex-launch: --progress-file dead.mount/p: no answer in 5s"], "{ran}");
@@ -129,10 +145,15 @@ fn a_prompt_that_is_never_read_to_its_end_does_not_keep_a_signal_from_ending_the
     let launcher = launch(&scratch, &Script::good()).args(["--prompt-file", "dead.mount/file"]).linger(SOON);
     let Some(launcher) = beside_dead_mount(&scratch, launcher, "/bin/sleep") else { return };
     let running = launcher.start();
+    let _server = Server(&scratch);
+    scratch.wait_for("held");
+    // A launcher that has ended by itself said why, which is seen at its end.
     let line = "waiting for the prompt, from dead.mount/file\n";
-    wait_until("a line says so", SOON, || running.stderr().contains(line));
+    let is_told = || running.stderr().contains(line) || !is_alive(running.pid());
+    wait_until("a line says so", SOON, is_told);
     running.signal(SIGTERM);
-    let ran = end_before_the_server(&scratch, running, seconds(10));
+    let ran = end_before_the_server(&scratch, running, seconds(20));
+    ran.stderr_has(line);
     ran.exits(143).stderr_has("codex-launch: cancelled before the launch\n");
     assert!(!scratch.has("p"));
 }

@@ -16,7 +16,7 @@
 //! finishes as it does after the guardian's death.
 
 use super::signals::RunnerEnd;
-use super::watch::Guardian;
+use super::watch::{Guardian, empty_stdin};
 use crate::run::supervise::{Exit, Tree};
 use common::edge::signals::{Awaited, Notice};
 use common::sys::process::{self, Reaped};
@@ -46,7 +46,7 @@ pub enum Half {
 pub fn split(awaited: Awaited) -> io::Result<(Half, Option<i32>)> {
     process::refuse_tracers();
     let caller = std::process::id().cast_signed();
-    let is_apart = Tree::would_have_strangers();
+    let is_apart = Tree::has_preexisting();
     if is_apart {
         if let Some(guardian) = process::fork()? {
             return Ok((Half::CallersEnd(CallersEnd { guardian, awaited }), None));
@@ -105,10 +105,4 @@ impl CallersEnd {
             }
         }
     }
-}
-
-/// Gives this process an empty stdin, so that it does not count as a reader of the prompt's pipe.
-pub(super) fn empty_stdin() -> io::Result<()> {
-    let (empty, _) = io::pipe()?;
-    Ok(nix::unistd::dup2_stdin(empty)?)
 }

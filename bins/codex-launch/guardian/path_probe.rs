@@ -103,14 +103,11 @@ impl Probe {
             fcntl(end, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         }
         let launcher = std::process::id().cast_signed();
-        match process::fork()? {
-            Some(pid) => Ok(Probe { pid, begun, count: 0 }),
-            None => {
-                process::end_with_parent(launcher);
-                run(look_ups, begin);
-                std::process::exit(0)
-            }
-        }
+        let pid = process::fork_for(|| {
+            process::end_with_parent(launcher);
+            run(look_ups, begin);
+        })?;
+        Ok(Probe { pid, begun, count: 0 })
     }
 
     /// The number of the look-up that it is at.

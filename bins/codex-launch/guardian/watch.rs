@@ -1,6 +1,5 @@
 //! The guardian while the runner lives: passes on signals and waits for the runner's end.
 
-use super::fork::empty_stdin;
 use super::status::{Phase, StatusReport};
 use crate::run::supervise::{self, Exit, Tree};
 use common::edge::signals::{self, Awaited, Notice};
@@ -148,6 +147,12 @@ impl Watched {
         let _ = signals::notify_and_outlive(notify);
         supervise::take_over(&self.tree, self.report.running_program(), grace, &notices)
     }
+}
+
+/// Gives this process an empty stdin, so that it does not count as a reader of the prompt's pipe.
+pub(super) fn empty_stdin() -> io::Result<()> {
+    let (empty, _) = io::pipe()?;
+    Ok(nix::unistd::dup2_stdin(empty)?)
 }
 
 #[cfg(test)]

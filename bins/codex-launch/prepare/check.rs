@@ -1,4 +1,4 @@
-//! What must hold before anything is started. Nothing here makes a file.
+//! Checks before anything is started. Nothing here makes a file.
 
 use crate::prepare::args::{Config, Outputs, Progress, Prompt, Resume, Rights};
 use crate::prepare::program::{self, Missing};
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// Why there is no launch: one line and a status.
 #[derive(Debug)]
 pub enum Refusal {
-    /// It has been said.
+    /// The message is printed.
     Said(Status),
-    /// It is to be said.
+    /// The message is still to be printed.
     Because(Status, String),
 }
 
@@ -25,7 +25,7 @@ impl Refusal {
         }
     }
 
-    /// Says it, and gives the status.
+    /// Prints the message unless that was done, and returns the status.
     pub fn say(self, name: &str) -> Status {
         match self {
             Refusal::Said(status) => status,
@@ -47,8 +47,8 @@ pub fn refuse_path(option: &str, path: &Path, error: &io::Error) -> Refusal {
     refuse(Status::NO_INPUT, &format!("{option} {}", path.display()), why(error))
 }
 
-/// That the files which Codex reads can be read. It would itself say so only after it has started (a schema), or take
-/// a missing one for words to the model (an image; 0.98.0 to 0.171.0).
+/// Checks that the files which Codex reads can be read. Codex itself reports a missing schema only after it has started, and
+/// takes the name of a missing image for words to the model (0.98.0 to 0.171.0).
 pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     let schema = config.extra.output_schema.iter().map(|path| ("--output-schema", path));
     let images = config.extra.images.iter().map(|path| ("--image", path));
@@ -58,8 +58,8 @@ pub fn inputs_can_be_read(config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The images that Codex is to get, each as one it can be told: it takes a comma for the end of a name (0.98.0 to
-/// 0.171.0), so `a.png,b.png` is two images, and one whose name has a comma would be words to the model.
+/// The images for Codex, each as one argument. Codex takes a comma for the end of a name (0.98.0 to 0.171.0), so
+/// `a.png,b.png` is two images, and an image whose path has a comma is refused.
 pub fn images(images: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
     let has_comma = |path: &Path| path.as_os_str().as_encoded_bytes().contains(&b',');
     let mut all = Vec::new();
@@ -81,7 +81,7 @@ pub fn images(images: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
     Ok(all)
 }
 
-/// That no two paths are the same file, where one of them would be written.
+/// Checks that no two paths are the same file, where one of them would be written.
 pub fn paths_differ(config: &Config) -> Result<(), Refusal> {
     let mut seen = Vec::new();
     for (option, path) in inputs(config) {
@@ -146,7 +146,7 @@ pub fn not_empty(path: &Path) -> Refusal {
     refuse(Status::NO_INPUT, &what, "is not empty; name another, or start it anew with --force")
 }
 
-/// The directory that Codex is told, without a relative part.
+/// The directory that Codex works in, as an absolute path without links.
 pub fn existing_directory(config: &Config) -> Result<PathBuf, Refusal> {
     let given = config.directory.as_deref().unwrap_or(Path::new("."));
     let full = given.canonicalize().map_err(|error| refuse_path("--cd", given, &error))?;
@@ -156,7 +156,7 @@ pub fn existing_directory(config: &Config) -> Result<PathBuf, Refusal> {
     Ok(full)
 }
 
-/// The same, in a git worktree where it must be in one.
+/// The directory that Codex works in, checked to be in a git worktree where that is needed.
 pub fn directory(config: &Config) -> Result<PathBuf, Refusal> {
     let full = existing_directory(config)?;
     if !config.skip_git_repo_check && !paths::is_in_git_worktree(&full) {
@@ -174,7 +174,7 @@ pub fn directory(config: &Config) -> Result<PathBuf, Refusal> {
     Ok(full)
 }
 
-/// Where the program is.
+/// Finds the Codex program.
 pub fn codex(config: &Config) -> Result<PathBuf, Refusal> {
     let name = config.codex.display().to_string();
     program::find(&config.codex).map_err(|missing| match missing {

@@ -1,4 +1,4 @@
-//! What is done before the launch, side by side: the prompt is read, Codex is asked, the world is checked.
+//! Prepares a launch: reads the prompt, asks Codex for its sign-in and options, and checks paths, all at the same time.
 
 pub mod args;
 pub mod check;
@@ -8,6 +8,7 @@ pub mod probe;
 pub mod program;
 pub mod prompt;
 pub mod resume;
+pub mod thread_id;
 pub mod transcript;
 
 use self::check::{Refusal, refuse};
@@ -27,10 +28,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long Codex, or a path, may take to answer. Codex takes 0.1 s (0.98.0 to 0.171.0); a machine may be busy.
+/// Most time that Codex, or a path, may take to answer. Codex takes 0.1 s (0.98.0 to 0.171.0); a machine may be busy.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// How long a wait goes without a word.
+/// Time after which a line says what is waited for.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// What a launch needs to know.
@@ -65,13 +66,15 @@ pub fn prepare(
     if !config.has_prompt() {
         config.prompt = Prompt::Given("");
     }
-    let source = config.prompt.clone();
-    let prompt = in_background(move || prompt::read(&source))?;
     let mut questions = match &codex {
         // What is wrong with them is said in its turn; a user who cancels meanwhile does not wait for that.
         Ok(codex) => Questions::ask(codex, &config, folder, notices)?,
         Err(_) => Ok(Questions::none()),
     };
+    // After the questions: a process that is forked while a file is open closes it before it executes, and a file system
+    // that does not answer holds it there.
+    let source = config.prompt.clone();
+    let prompt = in_background(move || prompt::read(&source))?;
     let prompt = receive(&prompt::source(&config.prompt), None, &prompt, notices)??;
     say_if_long(&prompt);
     let checked = config.clone();
@@ -99,7 +102,7 @@ pub fn threads(
 ) -> Result<(Option<String>, Option<String>), Refusal> {
     let thread = |option: &'static str, resume: &Option<Resume>| match resume.clone() {
         None => Ok(None),
-        Some(Resume::Id(id)) => Ok(Some(resume::canonical(&id).unwrap_or(id))),
+        Some(Resume::Id(id)) => Ok(Some(thread_id::canonical(&id).unwrap_or(id))),
         Some(Resume::From(path)) => {
             let what = format!("{option} {}", path.display());
             unless_cancelled(&what, notices, move || resume::thread(option, &path))?.map(Some)
@@ -133,7 +136,8 @@ fn say_left_out(lines: Vec<String>) {
     lines.iter().for_each(|line| say::line(NAME, line));
 }
 
-/// Does `work`, which may wait long for `what`, unless the user cancels meanwhile.
+/// Does `work` in another thread and waits for it, for any time, unless the user cancels. A long wait for `what` is reported
+/// once.
 pub fn unless_cancelled<T: Send + 'static>(
     what: &str,
     notices: &Receiver<Notice>,
@@ -142,7 +146,8 @@ pub fn unless_cancelled<T: Send + 'static>(
     receive(what, None, &in_background(work)?, notices)
 }
 
-/// As [`unless_cancelled`], for what has to be there in [`ANSWER`].
+/// Does `work` in another thread and waits for it, for at most [`ANSWER`], unless the user cancels. A long wait for `what` is
+/// reported once.
 pub fn bounded<T: Send + 'static>(
     what: &str,
     notices: &Receiver<Notice>,
@@ -158,7 +163,7 @@ fn in_background<T: Send + 'static>(
     Ok(worker.run(work))
 }
 
-/// Receives from `source`, which brings `what`, for as long as `limit`; a long wait is told once.
+/// Receives `what` from `source`, for at most `limit`. A long wait is reported once.
 fn receive<T>(
     what: &str,
     limit: Option<Duration>,
@@ -192,7 +197,7 @@ fn cancelled(notice: Option<Notice>) -> Result<(), Refusal> {
     }
 }
 
-/// The questions that Codex is being asked. They end with this value, answered or not.
+/// The questions that Codex is being asked. Their processes end with this value, whether they have answered or not.
 struct Questions {
     asked: Vec<Arc<Question>>,
     probes: Vec<Probe>,

@@ -29,6 +29,9 @@ pub enum Missing {
 
 /// Finds `program` as execvp(3) would: a name with a slash is a path, any other is looked for in PATH.
 ///
+/// The crate `which` finds nothing where PATH is not set, and does not tell a file that may not be executed from one that
+/// is not there: those have statuses of their own here.
+///
 /// # Errors
 /// When there is none that can be executed.
 pub fn find(program: &OsStr) -> Result<PathBuf, Missing> {
@@ -64,11 +67,11 @@ pub struct Answer {
     pub text: String,
 }
 
-/// A question that is being asked: a program running with no input, in a session of its own.
+/// A program that runs to answer a question: with no input, in a session of its own.
 #[derive(Debug)]
 pub struct Question {
     pid: i32,
-    /// The program until it is reaped; from then on its number may be another's.
+    /// The program, until it is reaped: from then on its number may be that of another process.
     child: Mutex<Option<Child>>,
     output: Mutex<Option<[OwnedFd; 2]>>,
 }
@@ -102,7 +105,8 @@ impl Question {
         Ok(Question { pid, child: Mutex::new(Some(child)), output: Mutex::new(output) })
     }
 
-    /// Waits for the answer: until the program has ended, whoever still holds its pipes open. To be called once.
+    /// Waits for the answer: until the program has ended, even when another process still holds its pipes open. It is called
+    /// once.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -118,7 +122,7 @@ impl Question {
         let exit = process::wait(self.pid);
         stop.call();
         if let Some(mut child) = lock(&self.child).take() {
-            // Whoever started this process may have it ignore CHLD; then the kernel has reaped the child.
+            // Where this process was started with CHLD ignored, the kernel has reaped the child.
             let _ = child.wait();
         }
         let mut bytes = Vec::new();
@@ -142,7 +146,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads until the stop, keeping the first part: who writes more is not held up.
+/// Reads until the stop and keeps the first part, so that a program that writes more is not blocked.
 fn read(pipe: OwnedFd, stop: &PipeReader) -> io::Result<Vec<u8>> {
     let mut kept = Vec::new();
     pump::drain(pipe, stop, |chunk| {

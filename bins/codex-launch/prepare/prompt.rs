@@ -1,4 +1,4 @@
-//! The prompt: what is read, and what it becomes.
+//! Reads the prompt and its parts, and joins them.
 
 use crate::prepare::args::Prompt;
 use crate::prepare::check::{Refusal, refuse, refuse_path};
@@ -8,23 +8,28 @@ use common::face::exit::Status;
 use common::face::say::why;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most characters that newer versions take (0.156.1 and 0.171.0; 0.98.0 takes any number).
 pub const MOST_CHARACTERS: usize = 1 << 20;
 
 /// How many characters `prompt` has.
 pub fn characters(prompt: &[u8]) -> usize {
-    // All bytes but those that go on with a character.
+    // All bytes but the continuation bytes of a character.
     prompt.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
-/// What is waited for while the prompt is read.
+/// The source of the prompt, in words for a message.
 pub fn source(prompt: &Prompt) -> String {
-    match prompt {
-        Prompt::Read { file: Some(file), .. } => format!("the prompt, from {}", file.display()),
-        _ => "the prompt, from stdin".to_owned(),
-    }
+    let files = match prompt {
+        Prompt::Given(_) => Vec::new(),
+        Prompt::Read { file, system, transcript } => {
+            let path = |file: &Option<PathBuf>| file.as_ref().map(|path| path.display().to_string());
+            let last = path(file).unwrap_or_else(|| "stdin".to_owned());
+            [path(system), path(transcript), Some(last)].into_iter().flatten().collect()
+        }
+    };
+    format!("the prompt, from {}", files.join(", "))
 }
 
 /// Reads the whole prompt. It is passed on byte for byte: nothing is decoded, trimmed or ended.

@@ -1,7 +1,7 @@
-//! The thread that an earlier run began, from its progress file, and what makes two spellings of an id one thread.
+//! Finds the thread of an earlier run in its progress file, and recognizes it in the stream of the new run.
 
-use crate::prepare::args;
 use crate::prepare::check::{Refusal, refuse, refuse_path};
+use crate::prepare::thread_id::{canonical, made_at, wrong_id};
 use common::face::exit::Status;
 use common::flow::event::{self, Event};
 use common::flow::line::Piece;
@@ -37,32 +37,6 @@ impl Wanted {
     }
 }
 
-/// Returns the one spelling of a UUID that every Codex takes, in lower case with hyphens; `None` for anything else.
-///
-/// Newer versions take it in capitals, without hyphens, in braces and as a URN too; 0.98.0 begins a new thread for the
-/// last two.
-pub fn canonical(id: &str) -> Option<String> {
-    let bare = id.strip_prefix("urn:uuid:").unwrap_or(id);
-    let bare = bare.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(bare);
-    let parts: Vec<&str> = bare.split('-').collect();
-    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    let hex = parts.concat().to_ascii_lowercase();
-    let fits = lengths == [8, 4, 4, 4, 12] || lengths == [32];
-    if !fits || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    Some([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
-}
-
-/// When the thread `id` was made, in milliseconds since 1970: what a UUID of version 7 begins with.
-fn made_at(id: &str) -> Option<u128> {
-    let hex = canonical(id)?.replace('-', "");
-    if hex.as_bytes()[12] != b'7' {
-        return None;
-    }
-    u128::from_str_radix(&hex[..12], 16).ok()
-}
-
 /// The id in the last `thread.started` of the file at `path`, which `option` names: what a file with several threads
 /// ends with is what is continued, and what usage-diff and the session file hold to.
 pub fn thread(option: &str, path: &Path) -> Result<String, Refusal> {
@@ -70,7 +44,7 @@ pub fn thread(option: &str, path: &Path) -> Result<String, Refusal> {
     let found = found.map_err(|error| refuse_path(option, path, &error))?;
     let what = format!("{option} {}", path.display());
     let id = found.ok_or_else(|| refuse(Status::DATA, &what, "names no thread: no thread.started in it"))?;
-    match args::wrong_id(&id) {
+    match wrong_id(&id) {
         Some(wrong) => Err(refuse(Status::DATA, &what, wrong)),
         None => Ok(id),
     }
@@ -103,24 +77,6 @@ mod tests {
     use super::*;
 
     const ID: &str = "01a2311f-ba96-7d60-bf1d-199067abcfe6";
-
-    #[test]
-    fn one_uuid_has_one_spelling() {
-        for spelling in [
-            ID.to_owned(),
-            ID.to_uppercase(),
-            ID.replace('-', ""),
-            format!("{{{ID}}}"),
-            format!("urn:uuid:{ID}"),
-        ] {
-            assert_eq!(canonical(&spelling).as_deref(), Some(ID), "{spelling}");
-        }
-        for other in
-            ["", "t1", "my-thread", &ID[1..], &ID.replace('a', "g"), "é1a2311fba967d60bf1d199067abcfe"]
-        {
-            assert_eq!(canonical(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_name_is_continued_by_a_thread_that_was_there_before() {

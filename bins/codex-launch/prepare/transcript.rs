@@ -1,4 +1,4 @@
-//! A transcript: the earlier turns of a conversation, one a line, as the text that stands in a prompt.
+//! Renders a transcript, the earlier turns of a conversation with one a line, as text for a prompt.
 
 use serde_json::Value;
 
@@ -69,7 +69,7 @@ fn surrogate(text: &str) -> Option<u16> {
     (0xd800..=0xdfff).contains(&unit).then_some(unit)
 }
 
-/// Whether `c` ends a line for somebody, or is a control character.
+/// Whether `c` is a line break in any convention, or a control character.
 fn ends_line_or_controls(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

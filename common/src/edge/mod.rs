@@ -1,4 +1,4 @@
-//! What touches the world: files, pipes, signals, child processes.
+//! Input and output: files, pipes, signals, threads.
 
 pub mod follow;
 pub mod hold;

@@ -1,4 +1,4 @@
-//! What a path stands for, seen without touching it.
+//! What a path stands for, found out without opening or changing it.
 
 use crate::sys;
 pub use crate::sys::folder::FileId;
@@ -12,23 +12,25 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The number of the descriptor of this process that `path` names (`/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`),
-/// through whatever links. To open such a path is to open what stands behind the descriptor anew, at its beginning,
-/// and to replace it would be to replace the link: neither is what its user means.
+/// through any links. Opening such a path would open the file anew, at its beginning, and replacing it would replace the
+/// link. Its user means neither.
 pub fn descriptor(path: &Path) -> Option<i32> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         let folder = folder(&path);
-        let is_ours = ["/dev/fd", "/proc/self/fd"].iter().any(|fds| same_folder(&folder, Path::new(fds)));
-        if is_ours {
-            return path.file_name()?.to_str()?.parse().ok();
+        let number = path.file_name().and_then(|name| name.to_str()?.parse().ok());
+        // Looked up for a number alone: it takes a dozen system calls.
+        let is_ours = || ["/dev/fd", "/proc/self/fd"].iter().any(|fds| same_folder(&folder, Path::new(fds)));
+        if number.is_some() && is_ours() {
+            return number;
         }
         path = folder.join(fs::read_link(&path).ok()?);
     }
     None
 }
 
-/// The same for the names that a system has for descriptors, and not for links elsewhere that lead to them: those can
-/// be anybody's.
+/// The number of the descriptor that `path` names, where the path itself is one of the system's names for descriptors. A
+/// link elsewhere does not count, since anybody can have made it.
 pub fn named_descriptor(path: &Path) -> Option<i32> {
     let system = ["/dev", "/dev/fd", "/proc/self/fd"];
     let is_the_systems =

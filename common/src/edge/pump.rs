@@ -8,9 +8,6 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What a pipe holds at the most, unless root has raised the limit (pipe(7)).
-const LARGEST_PIPE: usize = 1 << 20;
-
 /// How much is read at a time: the capacity of a Linux pipe (pipe(7)).
 pub const CHUNK: usize = 64 * 1024;
 
@@ -130,7 +127,7 @@ impl<S: AsFd> Source<S> {
             // A filter of system calls refuses the question.
             Err(_) => {
                 self.is_estimate = true;
-                LARGEST_PIPE
+                CAPACITY
             }
         });
     }

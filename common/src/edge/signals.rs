@@ -1,4 +1,4 @@
-//! The signals that this process takes: as messages on a channel for a launch, as a descriptor to poll for a filter.
+//! Signal handling: signals as messages on a channel for a launch, and as a descriptor to poll for a filter.
 
 use crate::sys::disposition::{self, Held, Ignored};
 use crossbeam_channel::Sender;
@@ -15,27 +15,27 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Something that a supervised run is told of from outside.
+/// An event outside the loop of a supervised run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// The user asks for the end with this signal: one of those that would end this process.
+    /// A signal that would end this process: the user asks for the end of the run.
     User(i32),
     /// A child process changed its state.
     Child,
-    /// What the run has printed shows that it must end.
+    /// The output of the run shows that it must end.
     Halt,
-    /// What the run has printed says that its work is done.
+    /// The output of the run says that its work is done.
     Done,
-    /// The process that would finish the run in this one's place is dead.
+    /// The guardian is dead: the process that would finish the run in place of this one.
     Abandoned,
 }
 
-/// Signals that would end this process too, and stay ignored where they are: `nohup` asked for that with HUP. The last
-/// three are nobody's usual way to end a program, but a run must not be left alone by them either.
+/// Signals that would end this process too, and that stay ignored where they are: `nohup` ignores HUP. The last three are
+/// no usual way to end a program, but they must not leave a run without its launcher.
 const UNLESS_IGNORED: [i32; 4] = [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM];
 
-/// Sends a notice for each INT, TERM, QUIT, CHLD, and each of `UNLESS_IGNORED`, from now on; returns when they are being
-/// listened for.
+/// Sends a notice for each INT, TERM, QUIT, CHLD and each of `UNLESS_IGNORED` from now on. The handlers are installed when
+/// it returns.
 ///
 /// A shell starts a background job with INT and QUIT ignored; they are taken all the same, or such a run could not
 /// be cancelled. Caught signals are at their default in a
@@ -48,12 +48,12 @@ pub fn notify(notices: Sender<Notice>) -> io::Result<()> {
     each_notice(move |notice| notices.send(notice).is_ok())
 }
 
-/// The same, for whoever has more to do with a notice than to send it on; `take` says whether to go on.
+/// Calls `take` for each notice of [`notify`], in a thread of its own, until it returns false.
 pub fn each_notice(take: impl FnMut(Notice) -> bool + Send + 'static) -> io::Result<()> {
     listen(take, &[SIGTTOU])
 }
 
-/// Like [`notify`], for a process that has to outlive what nobody means: the other signals that would end it wait.
+/// Sends the notices of [`notify`], and blocks the other signals that would end this process.
 ///
 /// # Errors
 /// When the handlers cannot be installed.
@@ -63,9 +63,9 @@ pub fn notify_and_outlive(notices: Sender<Notice>) -> io::Result<()> {
     listen(move |notice| notices.send(notice).is_ok(), &held)
 }
 
-/// Listens for signals, with those in `held` held back and no others: a parent may have left some of them so. TTOU
-/// always is: outside the foreground group of a terminal that has `stty tostop` it would stop this process at each word.
-/// A child starts with none held back, as the standard library sees to it.
+/// Listens for signals, and blocks those in `held` and no others: a parent may have left some blocked. TTOU always is:
+/// outside the foreground group of a terminal with `stty tostop` it would stop this process at each line of stderr.
+/// The standard library starts a child with no signal blocked.
 fn listen(mut take: impl FnMut(Notice) -> bool + Send + 'static, held: &[i32]) -> io::Result<()> {
     take_without_effect(SIGXFSZ)?;
     let mut signals = Signals::new(wanted(Ignored::now()))?;
@@ -91,7 +91,7 @@ fn wanted(ignored: Ignored) -> Vec<i32> {
 /// How soon after a signal the same one is its echo: timeout(1) sends it to the process and then to its group.
 const ECHO: Duration = Duration::from_millis(5);
 
-/// Tells wishes that were made a moment ago and are heard again.
+/// Recognizes a signal that arrives twice within [`ECHO`].
 #[derive(Debug, Default)]
 struct Echo(Option<(Notice, Instant)>);
 
@@ -108,9 +108,9 @@ impl Echo {
     }
 }
 
-/// The same notices for a process that has nothing else to do: no handler and no thread, which might not be to be had.
-/// Each signal but KILL that would end this process is a wish for the end here: what the caller sees of it then is the
-/// status of the run.
+/// Blocked signals that a process waits for when it has nothing else to do. It needs no handler and no thread, which might
+/// not be to be had. Each signal but KILL that would end this process becomes a notice, so the caller sees the status of
+/// the run.
 #[derive(Debug)]
 pub struct Awaited {
     signals: Held,
@@ -118,8 +118,8 @@ pub struct Awaited {
 }
 
 impl Awaited {
-    /// Holds the signals back from now on, in this process and in those that it forks, until they are awaited here or
-    /// listened for.
+    /// Blocks the signals from now on, in this process and in those that it forks, until they are awaited here or listened
+    /// for.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -127,12 +127,12 @@ impl Awaited {
         let ignored = Ignored::now();
         let fatal = disposition::fatal().into_iter().filter(|signal| !ignored.has(*signal));
         let signals: Vec<i32> = wanted(ignored).into_iter().chain(fatal).collect();
-        // Where ends of children are ignored they are not told of.
+        // Where CHLD is ignored, no notice of a child comes.
         disposition::reset(SIGCHLD)?;
         Ok(Awaited { signals: Held::new(&signals)?, echo: Echo::default() })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next notice.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -145,7 +145,7 @@ impl Awaited {
         }
     }
 
-    /// Waits for the next one until `deadline`, where there is one. `None` when none came.
+    /// Waits for the next notice, until `deadline` where there is one. Returns `None` when none came.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -165,17 +165,17 @@ impl Awaited {
     }
 }
 
-/// The user's wish that a filter ends: INT, TERM or HUP. It can be read from, or rather polled, once it was made.
+/// The user's request that a filter ends, by INT, TERM or HUP. Its descriptor is readable once the request was made.
 #[derive(Debug)]
 pub struct Interrupt {
     wish: PipeReader,
-    /// The signal that made the wish; 0 before that.
+    /// The signal that made the request; 0 before that.
     signal: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
-    /// Takes INT, TERM and HUP from now on. The first one of them makes the wish, and lets the filter finish; the
-    /// second one ends it at once, with status 128+n. XFSZ is caught, so that a file size limit shows as a failed
+    /// Catches INT, TERM and HUP from now on. The first one makes the request, and the filter finishes; the second one ends
+    /// it at once, with status 128+n. XFSZ is caught, so that a file size limit shows as a failed
     /// write and not as a death. A signal that is ignored, as `nohup` and a script's `&` set them, stays ignored.
     ///
     /// # Errors
@@ -184,8 +184,8 @@ impl Interrupt {
         Interrupt::of(|signal| !disposition::is_ignored(signal))
     }
 
-    /// The same, and INT is taken also where it is ignored: a shell without job control starts a background job so, and
-    /// a filter that stands at the end of no pipeline could not be interrupted there.
+    /// Does what [`Interrupt::new`] does, and catches INT also where it is ignored. A shell without job control ignores it
+    /// for a background job, and a filter that no end of its input ends could not be interrupted there.
     ///
     /// # Errors
     /// When the handlers cannot be installed.
@@ -211,7 +211,7 @@ impl Interrupt {
         Ok(Interrupt { wish, signal })
     }
 
-    /// The signal that made the wish.
+    /// The signal that made the request.
     pub fn signal(&self) -> Option<i32> {
         i32::try_from(self.signal.load(Ordering::SeqCst)).ok().filter(|&signal| signal != 0)
     }
@@ -231,7 +231,8 @@ pub fn ignore_int() -> io::Result<()> {
     disposition::ignore(SIGINT)
 }
 
-/// Catches `signal` and does nothing about it: unlike an ignored one it is at its default in a child after exec.
+/// Catches `signal` with a handler that does nothing. A caught signal is at its default in a child after exec, and an
+/// ignored one stays ignored.
 fn take_without_effect(signal: i32) -> io::Result<()> {
     flag::register(signal, Arc::new(AtomicBool::new(false))).map(drop)
 }

@@ -1,21 +1,21 @@
-//! A thread for one job, hired before it is needed.
+//! A thread that is started before its job is known.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io;
 use std::thread;
 
-/// A thread that waits for its job. Hiring can fail where processes are scarce; giving it the job cannot, so whoever
-/// hires first and starts things afterwards never has started half of them.
+/// A thread that waits for its job. Starting a thread can fail where processes are scarce, and giving it the job cannot. A
+/// caller that starts all its threads first never has only half of its jobs running.
 #[derive(Debug)]
 pub struct Worker(Sender<Job>);
 
 type Job = Box<dyn FnOnce() + Send>;
 
 impl Worker {
-    /// A new thread. It ends when its job is done, or when this value is dropped without one.
+    /// Starts the thread. It ends when its job is done, or when this value is dropped without one.
     ///
     /// # Errors
-    /// When no thread is to be had.
+    /// When there is no thread to be had.
     pub fn spawn() -> io::Result<Worker> {
         let (send, jobs) = bounded::<Job>(1);
         thread::Builder::new().spawn(move || {
@@ -26,11 +26,11 @@ impl Worker {
         Ok(Worker(send))
     }
 
-    /// Gives it its job; what comes of it arrives on the channel.
+    /// Gives the thread its job. The result arrives on the channel.
     pub fn run<T: Send + 'static>(self, job: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
         let (send, result) = bounded(1);
         let job = move || {
-            // Nobody may be waiting any more.
+            // The receiver may be gone.
             let _ = send.send(job());
         };
         // The thread waits for exactly this.

@@ -1,4 +1,4 @@
-//! How this process is set to take a signal, and signals that are held back and waited for.
+//! Signal dispositions of this process, and blocked signals that it waits for.
 
 use nix::errno::Errno;
 use nix::libc;
@@ -52,8 +52,8 @@ fn mask_in_proc() -> Option<u64> {
     u64::from_str_radix(mask.trim(), 16).ok()
 }
 
-/// The signals that end a process by default and are sent by nobody who means it, but by mistake or malice. KILL is none
-/// of them, since nothing takes it.
+/// The signals that end a process by default and that are no usual way to end one. KILL is none of them: it cannot be
+/// blocked.
 pub fn fatal() -> Vec<i32> {
     let mut fatal =
         vec![libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGPIPE, libc::SIGPROF];
@@ -66,12 +66,12 @@ pub fn fatal() -> Vec<i32> {
     fatal
 }
 
-/// Signals that this thread holds back. nix has no set that takes the real-time signals.
+/// Signals that this thread blocks. The signal sets of nix do not take the real-time signals.
 pub struct Held(libc::sigset_t);
 
 impl Held {
-    /// Holds `signals` back, and no others, in this thread and in those and the processes that it starts, until they are
-    /// waited for.
+    /// Blocks `signals` and no others, in this thread and in the threads and processes that it starts, until they are waited
+    /// for.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -89,7 +89,7 @@ impl Held {
         if error == 0 { Ok(Held(set)) } else { Err(io::Error::from_raw_os_error(error)) }
     }
 
-    /// Waits for the next one until `deadline`. `None` when none came.
+    /// Waits for the next signal until `deadline`. Returns `None` when none came.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -99,14 +99,14 @@ impl Held {
             match self.wait_for(left) {
                 Ok(signal) => return Ok(Some(signal)),
                 Err(Errno::EAGAIN) if left.is_zero() => return Ok(None),
-                // A signal that is not held back, or a wait that was shorter than asked for.
+                // Another signal interrupted the wait, or it was shorter than asked for.
                 Err(Errno::EAGAIN | Errno::EINTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
     }
 
-    /// Waits for the next one for at most `time`.
+    /// Waits for the next signal for at most `time`.
     #[cfg(target_os = "linux")]
     fn wait_for(&self, time: Duration) -> Result<i32, Errno> {
         let time = nix::sys::time::TimeSpec::from_duration(time);
@@ -114,7 +114,7 @@ impl Held {
         Errno::result(unsafe { libc::sigtimedwait(&self.0, ptr::null_mut(), time.as_ref()) })
     }
 
-    /// Waits for the next one for at most `time`, by looking again and again: sigtimedwait is not everywhere.
+    /// Waits for the next signal for at most `time`, by polling: not every platform has sigtimedwait.
     #[cfg(not(target_os = "linux"))]
     fn wait_for(&self, time: Duration) -> Result<i32, Errno> {
         let mut pending = MaybeUninit::<libc::sigset_t>::uninit();
@@ -132,7 +132,7 @@ impl Held {
         Err(Errno::EAGAIN)
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -157,7 +157,7 @@ pub fn ignore(signal: i32) -> io::Result<()> {
     set(signal, libc::SIG_IGN)
 }
 
-/// Does with `signal` what is usual, from now on.
+/// Sets `signal` to its default disposition.
 pub fn reset(signal: i32) -> io::Result<()> {
     set(signal, libc::SIG_DFL)
 }

@@ -3,8 +3,8 @@
 use nix::libc::{self, c_char};
 use std::ffi::CStr;
 
-/// Removes every variable with one of these names, and overwrites it where it stands. Others read it there
-/// (/proc/PID/environ): removing it alone only hides it from this process. To be called while there is one thread alone.
+/// Removes every variable with one of these names, and overwrites it in memory. Other processes can read the initial
+/// environment of this one (/proc/PID/environ), so removing alone is not enough. This process has one thread.
 pub fn erase(names: &[&str]) {
     // SAFETY: `environ` is an array of pointers to strings that a null pointer ends (environ(7)), or null itself. There is
     // one thread, so nobody else reads or changes it. The strings stand in memory of this process, which may be written,
@@ -44,6 +44,6 @@ unsafe fn list() -> *mut *mut c_char {
     unsafe extern "C" {
         static mut environ: *mut *mut c_char;
     }
-    // SAFETY: the C library has it.
+    // SAFETY: the C library defines it, and the one thread of this process does not change it meanwhile.
     unsafe { environ }
 }

@@ -1,4 +1,4 @@
-//! A folder that is open, and what stands under a name in it. No name is followed when it is a link.
+//! An open folder, and what stands under a name in it. A name that is a link is not followed.
 
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, open, openat};

@@ -1,17 +1,16 @@
-//! A whole file, taken by one open description of it.
+//! Locks on a whole file, held by one open file description.
 //!
-//! On Linux it is an open file description lock (fcntl(2), since 3.15): whoever has a copy of the descriptor, in
-//! whatever process, has the lock, and whoever wants to know can ask without taking it for a moment. flock(2) has the
-//! first of these two and not the second; it is what other platforms get.
+//! On Linux it is an open file description lock (fcntl(2), since 3.15): each process with a copy of the descriptor holds
+//! it, and a process can ask for its state without taking it. flock(2), which other platforms get, cannot be asked.
 
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Takes `file`, which is open for writing, until the last copy of this descriptor is closed.
+/// Locks `file`, which is open for writing, until the last copy of this descriptor is closed.
 ///
 /// # Errors
-/// `WouldBlock` when it is taken already; others where the file system has no locks.
+/// `WouldBlock` when it is locked already; others where the file system has no locks.
 pub fn take(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if !super::is_forced_portable() {
@@ -24,8 +23,8 @@ pub fn take(file: &File) -> io::Result<()> {
     }
 }
 
-/// Takes the byte `at` of `folder`, which is open for reading alone, until the last copy of this descriptor is closed.
-/// The byte need not exist: it is a number that all who ask agree on. Nothing is left of it on the disk.
+/// Locks the byte `at` of `folder`, which is open for reading alone, until the last copy of this descriptor is closed. The
+/// byte need not exist: it is a number that all processes agree on. Nothing of it is written to the disk.
 ///
 /// # Errors
 /// `WouldBlock` when it is taken already; `Unsupported` where a folder has no such locks.
@@ -38,7 +37,7 @@ pub fn take_byte(folder: &OwnedFd, at: i64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether somebody has taken `file`; `None` where that cannot be asked.
+/// Whether a process has locked `file`; `None` where that cannot be asked.
 pub fn is_taken(file: &File) -> Option<bool> {
     #[cfg(target_os = "linux")]
     if !super::is_forced_portable() {

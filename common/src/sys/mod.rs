@@ -1,6 +1,6 @@
-//! What touches the kernel: the only unsafe code and the only `cfg(target_os)`.
+//! System calls that the standard library lacks: the only unsafe code and the only `cfg(target_os)`.
 //!
-//! One facade, the same words on every platform. Where a platform cannot do a thing the answer says so, and edge
+//! The functions are the same on every platform. Where a platform cannot do something, the result says so, and the caller
 //! goes on without it.
 #![allow(unsafe_code)]
 

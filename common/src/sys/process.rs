@@ -18,7 +18,7 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// What a look for dead children found.
+/// The result of a look for dead children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reaped {
     /// This child was dead, and is reaped now.
@@ -29,14 +29,14 @@ pub enum Reaped {
     NoChildren,
 }
 
-/// Lets `command` start in a session of its own: no controlling terminal, and a process group that it leads.
+/// Makes `command` start in a session of its own, without a controlling terminal, as the leader of a process group.
 pub fn in_own_session(command: &mut Command) {
     // SAFETY: between fork and exec only setsid runs, which is async-signal-safe (POSIX.1-2017, 2.4.3).
     unsafe { command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from)) };
 }
 
-/// Makes a second process of this one: `None` in the child, its number in the parent. It is called while there is
-/// one thread alone, so the child may go on as any process does.
+/// Forks this process. Returns `None` in the child and the child's number in the parent. This process has one thread, so the
+/// child may go on as any process does.
 pub fn fork() -> io::Result<Option<i32>> {
     // SAFETY: with one thread there is no lock that another one could have held (fork(2), POSIX.1-2017).
     match unsafe { nix::unistd::fork() }? {
@@ -45,9 +45,23 @@ pub fn fork() -> io::Result<Option<i32>> {
     }
 }
 
+/// Forks this process, which has one thread, to do `work` in the child, and returns the child's number. The child ends with
+/// status 0 after that, without destructors and exit handlers.
+///
+/// # Errors
+/// When there is no process to be had.
+pub fn fork_for(work: impl FnOnce()) -> io::Result<i32> {
+    if let Some(child) = fork()? {
+        return Ok(child);
+    }
+    work();
+    // SAFETY: _exit touches no memory and does not return.
+    unsafe { libc::_exit(0) }
+}
+
 /// Sends `signal` to the group that `leader` leads. The caller has not reaped `leader`, so the number is its own.
 pub fn signal_group(leader: i32, signal: Signal) {
-    // The only failures are that nobody is left or that nobody may be signalled: both are seen by looking again.
+    // It fails when no process is left or none may be signalled. The caller finds out by looking again.
     let _ = killpg(Pid::from_raw(leader), signal);
 }
 
@@ -56,7 +70,7 @@ pub fn kill_child(child: i32) {
     let _ = nix::sys::signal::kill(Pid::from_raw(child), Signal::SIGKILL);
 }
 
-/// Sends CONT to `child`, which is a child of this process and not reaped: a stopped process hears nothing.
+/// Sends CONT to `child`, which is a child of this process and not reaped: a stopped process acts on no signal but KILL.
 pub fn continue_child(child: i32) {
     send_continue(child);
 }
@@ -80,8 +94,8 @@ pub fn has_children() -> bool {
     unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), flags) == 0 }
 }
 
-/// Has the kernel kill this process when its parent, which has the number `parent`, ends. False when the parent has
-/// ended already, or where the kernel does not do that.
+/// Makes the kernel kill this process when its parent, process `parent`, ends. Returns false when the parent has ended
+/// already, or where the kernel does not do that.
 #[cfg(target_os = "linux")]
 pub fn end_with_parent(parent: i32) -> bool {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && nix::unistd::getppid().as_raw() == parent
@@ -93,9 +107,9 @@ pub fn end_with_parent(_parent: i32) -> bool {
     false
 }
 
-/// Lets no other process of the same user trace this one, or read its memory, environment and descriptors in /proc
-/// (PR_SET_DUMPABLE, prctl(2)). Processes that it forks are the same, a program that is executed is not. There are no
-/// core dumps either.
+/// Forbids other processes of the same user to trace this one, and to read its memory, environment and descriptors in /proc
+/// (PR_SET_DUMPABLE, prctl(2)). Processes that it forks inherit that, a program that it executes does not. There are no core
+/// dumps either.
 pub fn refuse_tracers() {
     #[cfg(target_os = "linux")]
     {
@@ -141,13 +155,13 @@ fn reap(child: i32) -> Reaped {
     }
 }
 
-/// Ignores SIGCHLD: the kernel reaps every child that ends from now on. Nobody is told, and how it ended is lost.
+/// Ignores SIGCHLD: the kernel reaps every child that ends from now on. No notice comes, and exit statuses are lost.
 pub fn ignore_sigchld() {
-    // SAFETY: no handler is installed. Whoever listens for SIGCHLD hears no more of it.
+    // SAFETY: no handler is installed, and the one that was is no longer called.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-/// How `child` ended, if it did; it is not reaped, so its number and its group's stay its own.
+/// How `child` ended, if it did. It is not reaped, so its number and that of its group stay its own.
 pub fn peek(child: i32) -> Option<Exit> {
     look(child, libc::WNOHANG)
 }
@@ -162,11 +176,11 @@ pub fn is_child(process: i32) -> bool {
 
 /// Makes this process the leader of a group of its own.
 pub fn lead_own_group() {
-    // It fails for the leader of a session alone, which has one.
+    // It fails only for the leader of a session, which leads a group already.
     let _ = nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0));
 }
 
-/// Whether anybody is left in the group that `leader` led.
+/// Whether a process is left in the group that `leader` led.
 pub fn has_group(leader: i32) -> bool {
     killpg(Pid::from_raw(leader), None) != Err(Errno::ESRCH)
 }

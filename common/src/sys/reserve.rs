@@ -1,12 +1,12 @@
-//! Room in a file system, had before it is needed.
+//! Disk space that is reserved before it is needed.
 
 use std::fs::File;
 use std::io;
 
-/// Reserves room for `bytes` bytes from `start` on, behind the end of `file` too; its length stays (fallocate(2)).
+/// Reserves disk space for `bytes` bytes from `start` on, also behind the end of `file`. Its length stays (fallocate(2)).
 ///
 /// # Errors
-/// `StorageFull` or `QuotaExceeded` when there is no such room; `Unsupported` where it cannot be reserved.
+/// `StorageFull` or `QuotaExceeded` when there is no such space; `Unsupported` where it cannot be reserved.
 #[cfg(target_os = "linux")]
 pub fn reserve(file: &File, start: u64, bytes: u64) -> io::Result<()> {
     use nix::errno::Errno;

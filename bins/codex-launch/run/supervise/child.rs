@@ -1,4 +1,4 @@
-//! Starting the program.
+//! Starts the program of a run.
 
 use common::sys::process;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What to start.
+/// What to start, and with which arguments and environment.
 #[derive(Debug, Clone)]
 pub struct Spec {
     /// The program, as a path or as a name to be found in PATH.

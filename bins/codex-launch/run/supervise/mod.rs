@@ -1,6 +1,6 @@
-//! Running one program so that it, and everything it starts, ends when it should.
+//! Supervises one program: ends it and everything it starts, at a limit, on a signal or when its work is done.
 //!
-//! `plan` decides and is pure; `run` acts and has no opinions. `child` starts, `tree` finds and signals.
+//! `plan` decides and is pure, and `run` acts. `child` starts the program, `tree` finds its descendants and signals them.
 
 mod child;
 mod plan;

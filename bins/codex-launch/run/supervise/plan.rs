@@ -1,27 +1,26 @@
-//! When to ask, when to insist, when to kill, and when it is over: a table of states and happenings.
+//! The state machine of a supervised run: when to send INT, TERM and KILL, and when the run is over.
 //!
 //! Time is a duration since the program was started, and comes in as an argument.
 
 use std::time::Duration;
 
-/// How long what is left after the program's own end gets between TERM and KILL, at the most. It is short because
-/// the run is over and somebody waits for its answer; it is there because a server that hears TERM can still remove
-/// its socket.
+/// Most time between TERM and KILL for the processes that a program leaves. It is short because the run is over and its
+/// caller waits for the answer. It is not zero, so that a server can act on TERM and remove its socket.
 const CLEARING: Duration = Duration::from_millis(200);
 
-/// How often KILL is repeated while something is still there: a process may have forked while it was being looked
-/// for. The first looks follow quickly on one another, since most processes die at once.
+/// Time between two KILLs while a process is still there: one may have forked while the processes were listed. It is short,
+/// since most processes die at once.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// When to stop looking for processes that do not die of KILL. Only the kernel can hold one that long (a disk or a
-/// network file system that does not answer), and nothing here can help that.
+/// Time after which processes that do not die of KILL are given up. Only a system call can hold one that long, such as on a
+/// disk or a network file system that does not answer.
 const GIVE_UP: Duration = Duration::from_secs(10);
 
-/// How long, behind the end of a program that ended well, its output may say that its work is done: what it printed last
-/// may still have to be read.
+/// Time after the end of a program in which its output may still say that its work is done: the last of it may not have
+/// been read yet.
 const DOUBT: Duration = Duration::from_secs(1);
 
-/// How long things may take.
+/// The limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// From the start to the first signal.
@@ -30,7 +29,7 @@ pub struct Limits {
     pub grace: Duration,
     /// How long a program whose work is done may go on without any output.
     pub linger: Duration,
-    /// What becomes of what a program leaves whose work is done.
+    /// What becomes of the processes that a program leaves whose work is done.
     pub leftovers: Leftovers,
     /// Whether a program that ended with another status than 0 has failed, whatever its output says.
     pub status_counts: bool,
@@ -54,7 +53,7 @@ pub enum Cut {
     Cancelled(i32),
     /// What it printed.
     Halted,
-    /// The death of the process that was to see to its end.
+    /// The death of the guardian, which would finish it.
     Abandoned,
     /// Its work was done, and it did not end by itself.
     Lingered,
@@ -82,13 +81,13 @@ pub(super) enum Happening<E> {
     User(i32),
     /// What the program printed shows that it must end.
     Halt,
-    /// Nobody is there any more who would see to its end if this process died.
+    /// The guardian is dead, which would finish the run if this process died.
     Abandon,
     /// The program ended, and left nothing.
     Gone(E),
     /// The program ended; it is not known yet whether it left anything.
     Exited(E),
-    /// The same of a program whose status says that it failed.
+    /// The program ended with a status that says that it failed; it is not known yet whether it left anything.
     Failed(E),
     /// Nothing that the run started is left; known only after the program ended.
     Alone,
@@ -109,7 +108,7 @@ pub(super) enum Action {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State<E> {
-    /// The program runs; nobody has asked it to end.
+    /// The program runs, and was sent no signal.
     Running,
     /// It was sent INT, and has until then.
     Interrupted(Duration),
@@ -197,7 +196,7 @@ impl<E: Copy> Plan<E> {
     /// Takes what happened at `now` and says what to do.
     pub(super) fn step(&mut self, happening: Happening<E>, now: Duration) -> Option<Action> {
         if let Happening::Done(since) = happening {
-            // What others print behind the end of the program does not undo its work.
+            // Output of other processes after the end of the program does not undo its work.
             self.done = since.or(self.done.filter(|_| self.is_leaving()));
             return None;
         }

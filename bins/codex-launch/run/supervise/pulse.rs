@@ -1,4 +1,4 @@
-//! What the output of a program says of its work, for whoever waits for the program's end.
+//! Whether the output of a program says that its work is done, shared between its reader and its supervisor.
 
 use common::edge::signals::Notice;
 use crossbeam_channel::Sender;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Written by whoever reads the output, read by whoever supervises. A copy is the same pulse.
+/// Written by the reader of the output, read by the supervisor. Copies share their state.
 #[derive(Debug, Clone)]
 pub struct Pulse {
     shared: Arc<Shared>,

@@ -1,4 +1,4 @@
-//! The loop of one run: hears what happens, asks the plan, does what it says.
+//! The event loop of a supervised run: passes events to the plan and does what it decides.
 
 use super::plan::{Action, Ended, Happening, Leftovers, Limits, Plan};
 use super::pulse::Pulse;
@@ -9,16 +9,16 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use nix::sys::signal::Signal;
 use std::time::{Duration, Instant};
 
-/// How often to look, without a notice, whether what was left is gone: a process deep in the tree is reaped by its
-/// own parent, and nobody tells us.
+/// Time between two looks, without a notice, whether the leftover processes are gone: a process deep in the tree is reaped
+/// by its own parent, of which no notice comes.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// How often to look, without a notice, whether the program has ended. The notice of a child's end cannot be lost,
-/// as long as nobody takes it from us: a net, and cheap.
+/// Time between two looks, without a notice, whether the program has ended. The notice of a child's end is not lost, as far
+/// as is known: this is a safety net.
 const NET: Duration = Duration::from_secs(5);
 
-/// How often to look, without a notice, whether what was left has ended by itself. Each of these processes is or becomes a
-/// child of this one, whose end is a notice: a net too.
+/// Time between two looks, without a notice, whether the leftover processes have ended by themselves. Each of them is or
+/// becomes a child of this process, whose end is a notice: a safety net too.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A run that is over.
@@ -26,8 +26,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub struct Over {
     /// How it came to its end.
     pub ended: Ended<Exit>,
-    /// What the program left although its work was done: what was ended because its time to end by itself was over or,
-    /// where that is asked for, what lives on.
+    /// The processes that the program left although its work was done: those that were ended after their grace or, with
+    /// `--keep-leftovers`, those that live on.
     pub leftovers: Vec<Descendant>,
 }
 
@@ -63,14 +63,14 @@ pub fn run(
             Ok(Notice::Halt) => run.step(Happening::Halt, started.elapsed()),
             Ok(Notice::Abandoned) => run.step(Happening::Abandon, started.elapsed()),
             Ok(Notice::Child | Notice::Done) | Err(RecvTimeoutError::Timeout) => {}
-            // Nobody is left to tell; time still passes.
+            // No notice can come any more; time still passes.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(wait),
         }
     }
 }
 
-/// Ends what is left of a run whose own process died: the program `pid`, if it may be there, by the same steps as at a
-/// time limit, and all that the run started. Whether a process is left that did not die of KILL.
+/// Ends the processes of a run whose runner died: the program `pid`, if it may be there, by the same steps as at a time
+/// limit, and all that the run started. Returns whether a process is left that did not die of KILL.
 pub fn take_over(tree: &Tree, pid: Option<i32>, grace: Duration, notices: &Receiver<Notice>) -> bool {
     match pid.filter(|&pid| tree.can_take_over(pid)) {
         Some(pid) => {
@@ -168,7 +168,7 @@ impl Run<'_> {
         }
     }
 
-    /// Sends `signal` to the group, and CONT behind it: a stopped process hears nothing but KILL.
+    /// Sends `signal` to the group, and CONT after it: a stopped process acts on no signal but KILL.
     fn ask(&self, signal: Signal) {
         self.signal_group(signal);
         self.signal_group(Signal::SIGCONT);

@@ -1,4 +1,4 @@
-//! Everything that a run started: finding it, signalling it, reaping it.
+//! The process tree of a run: finds, signals and reaps every descendant.
 //!
 //! Codex starts each shell command in a session of its own, and such a command survives a signal to Codex's group
 //! (measured with 0.156.1 and 0.171.0). A process can leave its tree in three ways. What the Linux kernel says of each:
@@ -35,8 +35,8 @@ use std::time::{Duration, Instant};
 /// How long one KILL to everything goes after processes that replace themselves meanwhile.
 const BURST: Duration = Duration::from_millis(20);
 
-/// How often processes in other pid namespaces are stopped before they are killed. Each time but the last finds one that
-/// was forked meanwhile.
+/// How often processes in other pid namespaces are stopped before they are killed. Each round but the last finds a process
+/// that was forked meanwhile.
 const MOST_STOPS: usize = 20;
 
 /// How many dead are reaped at a time. Processes that replace themselves without end can die faster than that.
@@ -74,9 +74,9 @@ impl Tree {
         Tree { table, why_group_alone }
     }
 
-    /// Whether this process could get children that it did not start: it has some already, or orphans of others come to
-    /// it. Then it is no process to call [`Tree::new`] in.
-    pub(crate) fn would_have_strangers() -> bool {
+    /// Whether this process could get children that it did not start: it has some already, or orphans of others are
+    /// reparented to it. [`Tree::new`] must not be called in such a process.
+    pub(crate) fn has_preexisting() -> bool {
         process_table::here().has_children_of_others()
     }
 
