@@ -104,6 +104,7 @@ impl Probe {
         }
         let launcher = std::process::id().cast_signed();
         let pid = process::fork_for(|| {
+            process::set_name(c"path-probe");
             process::end_with_parent(launcher);
             run(look_ups, begin);
         })?;

@@ -59,6 +59,16 @@ pub fn fork_for(work: impl FnOnce()) -> io::Result<i32> {
     unsafe { libc::_exit(0) }
 }
 
+/// Names this process for `ps`, on Linux.
+pub fn set_name(name: &std::ffi::CStr) {
+    #[cfg(target_os = "linux")]
+    {
+        let _ = nix::sys::prctl::set_name(name);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = name;
+}
+
 /// Sends `signal` to the group that `leader` leads. The caller has not reaped `leader`, so the number is its own.
 pub fn signal_group(leader: i32, signal: Signal) {
     // It fails when no process is left or none may be signalled. The caller finds out by looking again.
