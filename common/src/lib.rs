@@ -24,6 +24,8 @@
 //!
 //! `common/README.md` has the import table, which is tested, the rooms of each filter, the terms, and where a new thing goes.
 
+#![warn(unreachable_pub)]
+
 pub mod edge;
 pub mod face;
 pub mod flow;
