@@ -29,7 +29,7 @@ pub struct Guardian {
     report: StatusReport,
     /// The first signal that the caller sent.
     signal: Option<i32>,
-    patience: Patience,
+    runner_deadline: RunnerDeadline,
 }
 
 /// A run whose runner has ended, or was given up.
@@ -59,8 +59,8 @@ pub enum RunnerEnding {
 
 impl Guardian {
     pub(super) fn new(runner: i32, socket: UnixStream, tree: Tree, awaited: Awaited) -> Guardian {
-        let (report, patience) = (StatusReport::new(), Patience::default());
-        Guardian { runner, socket, tree, awaited, report, signal: None, patience }
+        let (report, runner_deadline) = (StatusReport::new(), RunnerDeadline::default());
+        Guardian { runner, socket, tree, awaited, report, signal: None, runner_deadline }
     }
 
     /// Passes on signals until the runner has ended, and continues it when something stops it.
@@ -72,23 +72,23 @@ impl Guardian {
         // A process that the runner was about to start may have a copy of its end after it has ended.
         self.socket.set_nonblocking(true)?;
         let end = loop {
-            match self.awaited.wait_until(self.patience.deadline)? {
+            match self.awaited.wait_until(self.runner_deadline.deadline)? {
                 Some(Notice::User(signal)) => self.pass_on(signal),
                 Some(_) => {
                     if let Some(exit) = self.tree.reap(self.runner) {
                         break self.ending(exit);
                     }
                 }
-                None if self.patience.is_killed => break self.given_up(),
+                None if self.runner_deadline.is_killed => break self.given_up(),
                 None => {
                     process::kill_child(self.runner);
-                    self.patience.killed();
+                    self.runner_deadline.killed();
                 }
             }
             // A stopped runner acts on no signal, and would never be finished for.
             process::continue_child(self.runner);
             self.report.update(&self.socket);
-            self.patience.renew(&self.report, self.signal);
+            self.runner_deadline.renew(&self.report, self.signal);
         };
         self.report.update(&self.socket);
         Ok(Watched { end, signal: self.signal, report: self.report, tree: self.tree })
@@ -102,7 +102,11 @@ impl Guardian {
 
     fn ending(&self, exit: Exit) -> RunnerEnding {
         let before_launch = self.report.phase == Phase::Preparing || self.report.exiting.is_some();
-        if self.patience.is_killed && before_launch { self.given_up() } else { RunnerEnding::Reaped(exit) }
+        if self.runner_deadline.is_killed && before_launch {
+            self.given_up()
+        } else {
+            RunnerEnding::Reaped(exit)
+        }
     }
 
     fn given_up(&self) -> RunnerEnding {
@@ -113,12 +117,12 @@ impl Guardian {
 /// How long the guardian waits for a runner that may be unable to end: the kernel holds a thread of it, such as one that
 /// looks a path up on a file system whose server does not answer.
 #[derive(Debug, Default)]
-struct Patience {
+struct RunnerDeadline {
     deadline: Option<Instant>,
     is_killed: bool,
 }
 
-impl Patience {
+impl RunnerDeadline {
     /// Sets the deadline when there is a reason for one, and lifts it when the reason is gone. A runner with outputs acts
     /// on a signal by itself.
     fn renew(&mut self, report: &StatusReport, signal: Option<i32>) {
@@ -134,7 +138,7 @@ impl Patience {
     }
 
     fn killed(&mut self) {
-        *self = Patience { deadline: Some(Instant::now() + KILL_GRACE), is_killed: true };
+        *self = RunnerDeadline { deadline: Some(Instant::now() + KILL_GRACE), is_killed: true };
     }
 }
 
@@ -162,20 +166,20 @@ mod tests {
     #[test]
     fn a_runner_is_waited_for_without_end_but_for_a_reason() {
         let mut report = StatusReport::new();
-        let mut patience = Patience::default();
-        patience.renew(&report, None);
-        assert_eq!(patience.deadline, None);
-        patience.renew(&report, Some(15));
-        let first = patience.deadline.unwrap();
+        let mut runner_deadline = RunnerDeadline::default();
+        runner_deadline.renew(&report, None);
+        assert_eq!(runner_deadline.deadline, None);
+        runner_deadline.renew(&report, Some(15));
+        let first = runner_deadline.deadline.unwrap();
         assert!(first <= Instant::now() + CANCEL_GRACE);
         // More signals change nothing.
-        patience.renew(&report, Some(15));
-        assert_eq!(patience.deadline, Some(first));
+        runner_deadline.renew(&report, Some(15));
+        assert_eq!(runner_deadline.deadline, Some(first));
         report.phase = Phase::Opening;
-        patience.renew(&report, Some(15));
-        assert_eq!(patience.deadline, None);
+        runner_deadline.renew(&report, Some(15));
+        assert_eq!(runner_deadline.deadline, None);
         report.exiting = Some(0);
-        patience.renew(&report, None);
-        assert!(patience.deadline.unwrap() <= Instant::now() + EXIT_GRACE);
+        runner_deadline.renew(&report, None);
+        assert!(runner_deadline.deadline.unwrap() <= Instant::now() + EXIT_GRACE);
     }
 }

@@ -37,7 +37,7 @@ pub struct Wiring {
 pub struct Stream {
     reader: LineReader<TurnLines>,
     hold: Hold,
-    judge: Judge,
+    policy: LinePolicy,
     sink: EventSink,
     pulse: Pulse,
 }
@@ -66,7 +66,7 @@ impl Stream {
         Stream {
             reader: LineReader::new(),
             hold: Hold::new(),
-            judge: Judge {
+            policy: LinePolicy {
                 verdict: Verdict::new(),
                 noise: 0,
                 is_wrong_thread: false,
@@ -83,11 +83,11 @@ impl Stream {
     pub fn push(&mut self, chunk: &[u8]) {
         self.pulse.busy();
         self.take(chunk);
-        self.pulse.beat(self.judge.verdict.has_message() && self.judge.verdict.turn() == Turn::Completed);
+        self.pulse.beat(self.policy.verdict.has_message() && self.policy.verdict.turn() == Turn::Completed);
     }
 
     fn take(&mut self, chunk: &[u8]) {
-        let Stream { reader, hold, judge, sink, .. } = self;
+        let Stream { reader, hold, policy, sink, .. } = self;
         let mut held = hold.chunk(chunk);
         let mut rest = chunk;
         while let Some(step) = reader.read(&mut rest) {
@@ -98,9 +98,9 @@ impl Stream {
                     let _ = held.part(part.len(), is_refused, sink);
                 }
                 Step::End(line, (event, _)) => {
-                    let is_event = judge.line(&event);
+                    let is_event = policy.line(&event);
                     let copies = if is_event { 0 } else { skip_copies(line, &mut rest) };
-                    judge.noise += copies as u64;
+                    policy.noise += copies as u64;
                     let ended = held.end(line.len(), is_event, sink);
                     sink.lose_event(ended, is_event);
                     if copies > 0 {
@@ -116,12 +116,12 @@ impl Stream {
     /// gets its LF; any other is noise.
     pub fn end(mut self) -> Heard {
         if let Some((event, _)) = self.reader.finish() {
-            let is_event = self.judge.line(&event);
+            let is_event = self.policy.line(&event);
             let lf: &[u8] = if is_event { b"\n" } else { b"" };
             let ended = self.hold.chunk(lf).end(lf.len(), is_event, &mut self.sink);
             self.sink.lose_event(ended, is_event);
         }
-        let Judge { verdict, noise, is_wrong_thread, session, .. } = self.judge;
+        let LinePolicy { verdict, noise, is_wrong_thread, session, .. } = self.policy;
         let EventSink { progress, error: progress_error, .. } = self.sink;
         Heard { verdict, noise, is_wrong_thread, session, progress, progress_error }
     }
@@ -139,7 +139,7 @@ fn skip_copies(line: &[u8], rest: &mut &[u8]) -> usize {
 
 /// Decides for each line whether it is an event, and observes the events.
 #[derive(Debug)]
-struct Judge {
+struct LinePolicy {
     verdict: Verdict,
     noise: u64,
     is_wrong_thread: bool,
@@ -149,7 +149,7 @@ struct Judge {
     notices: Sender<Notice>,
 }
 
-impl Judge {
+impl LinePolicy {
     /// Returns whether the line belongs in the progress file. A line that claims to be the launcher's does not: Codex
     /// cannot say that its run is over.
     fn line(&mut self, event: &Event<'_>) -> bool {
