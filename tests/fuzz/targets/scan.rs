@@ -4,6 +4,7 @@
 
 #[path = "shared/cuts.rs"]
 mod cuts;
+#[allow(dead_code)] // The property tests use more of it.
 #[path = "../../../common/tests/flow/oracle.rs"]
 mod oracle;
 
