@@ -7,12 +7,14 @@ use std::fs;
 use nix::unistd::Pid;
 
 /// What is measured, and by how much the most of the last third may be above the most of the first one: allocators
-/// and the pages of a program come and go, and a descriptor may be open for the moment of a look.
+/// and the pages of a program come and go, and a descriptor may be open for the moment of a look. Memory has two
+/// mebibytes: a line of up to 1 MiB is kept where it waits to be judged and as the last message, and the pages of these
+/// buffers are touched when the first such line happens to come in pieces, which can be late.
 const MEASURES: [(&str, u64); 4] =
-    [("RSS in KiB", 512), ("descriptors", 1), ("threads", 0), ("processes", 0)];
+    [("RSS in KiB", 2048), ("descriptors", 1), ("threads", 0), ("processes", 0)];
 
 /// The sums over all processes differ by more, for each of them may.
-const RSS_OF_ALL: u64 = 2048;
+const RSS_OF_ALL: u64 = 4096;
 
 /// The tool that stands for all.
 const ALL: &str = "all";
@@ -112,7 +114,7 @@ fn growth_is_seen() {
     };
     assert_eq!(of(&|at| [4000 + at % 30, 9 + at % 2, 3, 1]), <[&str; 0]>::default());
     assert_eq!(of(&|at| [4000 + at.min(9) * 900, 9, 3, 1]), <[&str; 0]>::default());
-    assert_eq!(of(&|at| [4000 + at * 10, 9, 3, 1]), ["tool: RSS in KiB: at most 4390 at first, then 4990"]);
+    assert_eq!(of(&|at| [4000 + at * 50, 9, 3, 1]), ["tool: RSS in KiB: at most 5950 at first, then 8950"]);
     assert_eq!(
         of(&|at| [4000, 9 + at / 20, 3, 1 + at / 95]),
         ["tool: descriptors: at most 10 at first, then 13", "tool: processes: at most 1 at first, then 2"]
