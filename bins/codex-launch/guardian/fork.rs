@@ -82,7 +82,7 @@ impl CallersEnd {
     /// # Errors
     /// When the kernel refuses.
     pub fn wait(mut self) -> io::Result<Exit> {
-        empty_stdin()?;
+        empty_stdin();
         loop {
             match self.awaited.wait()? {
                 Notice::User(signal) => process::pass_on(self.guardian, signal),

@@ -68,7 +68,7 @@ impl Guardian {
     /// # Errors
     /// When the kernel refuses.
     pub fn watch(mut self) -> io::Result<Watched> {
-        empty_stdin()?;
+        empty_stdin();
         // A process that the runner was about to start may have a copy of its end after it has ended.
         self.socket.set_nonblocking(true)?;
         let end = loop {
@@ -153,10 +153,14 @@ impl Watched {
     }
 }
 
-/// Gives this process an empty stdin, so that it does not count as a reader of the prompt's pipe.
-pub(super) fn empty_stdin() -> io::Result<()> {
-    let (empty, _) = io::pipe()?;
-    Ok(nix::unistd::dup2_stdin(empty)?)
+/// Gives this process an empty stdin, or none, so that it does not count as a reader of the prompt's pipe. That cannot
+/// fail: a process that ended here, with hardly a descriptor to be had, would leave the runner at work.
+pub(super) fn empty_stdin() {
+    let emptied = io::pipe().and_then(|(empty, _)| Ok(nix::unistd::dup2_stdin(empty)?));
+    if emptied.is_err() {
+        // A stdin that is not open is closed already.
+        let _ = nix::unistd::close(0);
+    }
 }
 
 #[cfg(test)]
