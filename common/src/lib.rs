@@ -6,7 +6,7 @@
 //!  │ line_chunks    │   │ line ► scan ► line reader      │   │ record ► output   │
 //!  │ reader         │──►│   view: event, verdict, cause  │──►│ hold  ► outputs   │
 //!  │ follow: files  │   │         sentinel, usage,       │   │ messages ► stderr │
-//!  │ pump: pipes    │   │         activity               │   │ exit status       │
+//!  │ pump: pipes    │   │         activity fields        │   │ exit status       │
 //!  └──────┬────────┘   └───────────────────────────────┘   └───────────────────┘
 //!  ┌──────▼────────┐         no I/O, no clock, no threads
 //!  │ sys (unsafe)   │   process trees, descriptors, locks, folders, change notices
